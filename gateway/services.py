@@ -49,7 +49,6 @@ from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
-from gateway.tracing.traced_embedder import TracedEmbedder
 from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
@@ -149,11 +148,7 @@ async def _join_rooms(
     stores = Stores.of(connected, settings)
     usage = usage_meter.build(settings, stores.usage, metrics.usage)
     metrics.on_tokens = usage.tokens
-    metered: list[Embedder] = [
-        MeteredEmbedder(embedder, metrics, usage.check) for embedder in embedders
-    ]
-    if tracing is not None:
-        metered = [TracedEmbedder(embedder, tracing) for embedder in metered]
+    metered = [MeteredEmbedder(each, metrics, usage.check, tracing) for each in embedders]
     index_name = (await index_version.check_or_create(connected, *metered)).name
     languages = await TenantStore(connected).languages()
     await asyncio.to_thread(lexical.load_stored)
