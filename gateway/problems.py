@@ -1,7 +1,7 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here.
 
-Extensions and `gateway/mcp` encode problems in other forms. A new status also needs a description
-in `gateway/api/openapi.py`.
+Extensions and `gateway/mcp` encode problems in other forms. A new kind also needs a row in
+`problem_catalog`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
 
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
