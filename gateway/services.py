@@ -37,7 +37,6 @@ from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
-from gateway.regions import warm_up
 from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
@@ -125,7 +124,7 @@ async def open_services(
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
-            ahead=warm_up.statements(settings.region),
+            ahead=regions.prepared_ahead(settings),
         ) as connected,
     ):
         announcer.listen(connected)
