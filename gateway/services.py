@@ -166,10 +166,10 @@ async def _join_rooms(
     threads = search_threads()
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
-        usage.background_flush(),
+        usage.pending.background_flush(),
         read_log.background_flush(),
         denials.background_flush(),
-        search_statistics.background_flush(),
+        search_statistics.pending.background_flush(),
         rag_tools.lifespan(),
         compressors,
         planning,

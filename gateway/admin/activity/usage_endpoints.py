@@ -62,7 +62,7 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
 async def month_of(context: RequestContext[AdminServices], tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
     services = context.services
-    await services.usage_meter.flush()
+    await services.usage_meter.pending.flush()
     month = await services.stores.usage.month(tenant, utc_now().date().replace(day=1))
     is_default = month.budget is None
     return MonthlyUsage(month.cost, services.settings.budget_month if is_default else month.budget)
@@ -108,7 +108,7 @@ async def put_quotas(context: RequestContext[AdminServices]) -> Response:
 
 async def get_status(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
-    await context.services.usage_meter.flush()
+    await context.services.usage_meter.pending.flush()
     sources = await context.services.stores.usage.status(caller.principal.tenant)
     audit = await context.services.stores.audits.last(caller.principal.tenant)
     waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]
