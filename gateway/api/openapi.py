@@ -22,40 +22,34 @@ _HEADERS: Mapping[int, Mapping[str, str]] = {
     429: {"Retry-After": "seconds"},
     503: {"Retry-After": "seconds"},
 }
-_MIN_REVISION = {
-    "name": freshness.MIN_REVISION,
-    "in": "header",
-    "required": False,
-    "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
-    "schema": {"type": "string", "pattern": f"^{freshness.MIN_REVISION_PATTERN}$"},
-}
-_PRECONDITIONS = [
-    {
+
+
+def _header(name: str, description: str, **schema: str) -> dict[str, Any]:
+    """A header that a request may have."""
+    return {
         "name": name,
         "in": "header",
         "required": False,
         "description": description,
-        "schema": {"type": "string"},
+        "schema": {"type": "string", **schema},
     }
-    for name, description in (
-        ("If-Match", "`ETag` that the document must still have; `*`: it must exist"),
-        ("If-None-Match", "`*`: the document must not exist"),
-    )
+
+
+_MIN_REVISION = _header(
+    freshness.MIN_REVISION,
+    "`Nearhit-Revision` of an earlier answer, which this one must reach",
+    pattern=f"^{freshness.MIN_REVISION_PATTERN}$",
+)
+_PRECONDITIONS = [
+    _header("If-Match", "`ETag` that the document must still have; `*`: it must exist"),
+    _header("If-None-Match", "`*`: the document must not exist"),
 ]
-_IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "`ETag` that the reader has; if it is still the same, the answer is a 304",
-    "schema": {"type": "string"},
-}
-_PREFER_RECEIPT = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`",
-    "schema": {"type": "string"},
-}
+_IF_NONE_MATCH = _header(
+    "If-None-Match", "`ETag` that the reader has; if it is still the same, the answer is a 304"
+)
+_PREFER_RECEIPT = _header(
+    "Prefer", "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`"
+)
 _EVENT = {
     "type": "object",
     "properties": {
