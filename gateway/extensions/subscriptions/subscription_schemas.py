@@ -58,8 +58,8 @@ class DeadLetter(Body):
     """An event that was given up after the last attempt; the next event reports it too."""
 
     number: int = Field(description="number of the event")
-    given_up_at: datetime
-    error: str
+    given_up_at: datetime = Field(description="when the last attempt failed")
+    error: str = Field(description="why it failed")
 
 
 class WebhookAnswer(Body):
@@ -71,7 +71,9 @@ class WebhookAnswer(Body):
         None, description="verifies the signatures; shown once, when the subscription is created"
     )
     attempts: int = Field(description="failed attempts to deliver the event of now")
-    next_attempt_at: datetime | None
+    next_attempt_at: datetime | None = Field(
+        description="when the next event is sent after a failure; null: none failed"
+    )
     last_error: str | None
     end_reason: str | None = Field(
         description="why nothing more is sent: `revoked`, `expired`, `public_not_received` if the "

@@ -249,7 +249,7 @@ class FileUpload(BaseModel):
 class FileAnswer(Body):
     id: str
     object: Literal["file"] = "file"
-    bytes: int
+    bytes: int = Field(description="size in bytes")
     created_at: int = Field(examples=[_EXAMPLE_S])
     filename: str
     purpose: str
@@ -273,11 +273,11 @@ class DeletedAnswer(Body):
 
 
 class FileCounts(Body):
-    in_progress: int = 0
-    completed: int = 0
+    in_progress: int = Field(0, description="number of those in progress")
+    completed: int = Field(0, description="number of those completed")
     failed: int = Field(0, description="number of files that failed")
-    cancelled: int = 0
-    total: int = 0
+    cancelled: int = Field(0, description="number of those cancelled")
+    total: int = Field(0, description="number of all")
 
 
 class VectorStoreAnswer(Body):
@@ -293,7 +293,7 @@ class VectorStoreAnswer(Body):
     status: Literal["completed", "in_progress"]
     usage_bytes: int
     file_counts: FileCounts
-    expires_after: None = None
+    expires_after: None = Field(None, description="always null: nothing expires")
     expires_at: None = Field(None, description="always null: nothing expires")
     last_active_at: int | None = Field(None, description="always null")
     readers: tuple[str, ...] = ()
@@ -404,7 +404,7 @@ class FileContentPage(Body):
 
 
 class FoundFile(Body):
-    file_id: str
+    file_id: str = Field(description="identifier of the file")
     filename: str
     score: float
     attributes: dict[str, Any]
