@@ -7,8 +7,8 @@ what they need. See `docs/how-to/extend.md`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -33,7 +33,7 @@ from gateway.documents.document_endpoints import enqueue_write, written_response
 from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
-from gateway.errors import CommandError
+from gateway.errors import CommandError, refused_call
 from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
@@ -68,7 +68,7 @@ from gateway.settings.settings import Settings
 from gateway.sources import read_options, source_reader
 from gateway.sources.source_kinds import SourceReader
 from gateway.sources.source_schemas import SourceConfiguration, SourceDocuments
-from gateway.stores import default_quotas
+from gateway.stores import Stores, default_quotas
 from gateway.worker.repetition import repeat
 
 OwnServices = TypeVar("OwnServices")
@@ -101,6 +101,12 @@ class NoSettings(BaseModel):
     """Of an extension that has none."""
 
 
+@asynccontextmanager
+async def _open_nothing(_services: Services, _settings: BaseModel) -> AsyncIterator[Any]:
+    """Of an extension whose commands or kinds of sources do the work."""
+    yield None
+
+
 @dataclass(frozen=True, slots=True)
 class Extension(Generic[OwnServices]):
     """An extension, which the name of its folder or entry point names.
@@ -115,8 +121,8 @@ class Extension(Generic[OwnServices]):
     """
 
     summary: str
-    routes: Sequence[ApiRoute[OwnServices]]
-    open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]]
+    routes: Sequence[ApiRoute[OwnServices]] = ()
+    open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]] = _open_nothing
     settings: type[BaseModel] = NoSettings
     work: Callable[[OwnServices, asyncio.Event], Coroutine[None, None, None]] | None = None
     metrics: Callable[[MetricRegistry], object] | None = None
@@ -162,6 +168,7 @@ __all__ = [
     "SourceDocuments",
     "SourceKind",
     "Storable",
+    "Stores",
     "TenantBody",
     "address_of_hit",
     "body_limit",
@@ -189,6 +196,7 @@ __all__ = [
     "read_options",
     "read_response",
     "record_served",
+    "refused_call",
     "remove_document",
     "repeat",
     "repeated_reading",

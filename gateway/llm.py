@@ -1,11 +1,9 @@
 """Builds the clients of the language model, and the preprocessing by it, from the settings."""
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from common.circuit_breaker import MODEL, CircuitBreaker
 from common.shares.threads import TenantThreads
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
@@ -91,7 +89,6 @@ class Models:
         return ChatModel(
             self._client,
             model=name,
-            breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=partial(self._metrics.llm_tokens, operation),
             deadline_s=self._settings.deadline_s_of(operation),
         )

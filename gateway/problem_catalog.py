@@ -166,14 +166,6 @@ TYPES: Sequence[ProblemType] = (
         "Send less: fewer lines of a batch, or a document in parts. The operator sets the limits.",
     ),
     ProblemType(
-        "answer-too-large",
-        (422,),
-        "Answer too large",
-        "The hits have more bytes together than one response may have.",
-        "Ask for fewer hits (`top_k`), for fewer searches at once, or without `metadata`, "
-        "`expand` or `relations`.",
-    ),
-    ProblemType(
         "url-too-long",
         (414,),
         "URL too long",
@@ -194,6 +186,14 @@ TYPES: Sequence[ProblemType] = (
         "A field of the body, a parameter or a header has a value that is not allowed, or is "
         "unknown.",
         "Correct the fields that `errors` lists.",
+    ),
+    ProblemType(
+        "answer-too-large",
+        (422,),
+        "Answer too large",
+        "The hits have more bytes together than one response may have.",
+        "Ask for fewer hits (`top_k`), for fewer searches at once, or without `metadata`, "
+        "`expand` or `relations`.",
     ),
     ProblemType(
         "too-many-requests",
@@ -296,5 +296,5 @@ BY_KIND: Mapping[str, ProblemType] = {each.kind: each for each in TYPES}
 
 
 def kind_of_status(status: int) -> ProblemType:
-    """The first type that occurs with the status."""
+    """The first type that occurs with the status, which is the most general one."""
     return next(each for each in TYPES if status in each.statuses)

@@ -1,7 +1,7 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here.
 
-Extensions and `gateway/mcp` encode problems in other forms. A new status also needs a description
-in `gateway/api/openapi.py`.
+Extensions and `gateway/mcp` encode problems in other forms. A new kind also needs a row in
+`problem_catalog`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
 
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
@@ -27,6 +27,7 @@ from starlette.responses import Response
 from common.errors import Saturated
 from gateway import field_errors
 from gateway.field_errors import FieldError
+from gateway.problem_catalog import BY_KIND, PREFIX
 from index.errors import (
     DatabaseCondition,
     DatabaseUnavailable,
@@ -59,20 +60,25 @@ log = structlog.get_logger()
 class Problem(Exception):
     """kind identifies the problem for programs; detail says what is wrong and what to do.
 
+    Its title is that of the kind in `problem_catalog`.
+
     members: further ones of the document, for programs.
     """
 
     status: int
     kind: str
-    title: str
     detail: str
     errors: Sequence[FieldError] = ()
     headers: Mapping[str, str] | None = None
     members: Mapping[str, object] | None = None
 
+    @property
+    def title(self) -> str:
+        return BY_KIND[self.kind].title
+
     def body(self) -> dict[str, object]:
         document: dict[str, object] = {
-            "type": f"urn:nearhit:problem:{self.kind}",
+            "type": PREFIX + self.kind,
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
@@ -102,44 +108,43 @@ def rate_limited(subject: str, retry_s: int) -> Problem:
     return Problem(
         429,
         "too-many-requests",
-        "Too many requests",
         f"Too many {subject}. Retry after the seconds in the header Retry-After.",
         headers={"Retry-After": str(max(1, retry_s))},
     )
 
 
 def malformed_request(detail: str) -> Problem:
-    return Problem(400, "malformed-request", "Malformed request", detail)
+    return Problem(400, "malformed-request", detail)
 
 
 def headers_too_large(bytes_max: int, headers_max: int) -> Problem:
     detail = f"The head exceeds {bytes_max:,} bytes or {headers_max:,} headers. Send fewer headers."
-    return Problem(431, "headers-too-large", "Request headers too large", detail)
+    return Problem(431, "headers-too-large", detail)
 
 
 def url_too_long(bytes_max: int) -> Problem:
     detail = f"The URL exceeds {bytes_max:,} bytes. Send a shorter one."
-    return Problem(414, "url-too-long", "URL too long", detail)
+    return Problem(414, "url-too-long", detail)
 
 
 def head_too_slow() -> Problem:
     detail = "The head of the request did not arrive in time. Send it faster."
-    return Problem(408, "request-timeout", "Request timeout", detail)
+    return Problem(408, "request-timeout", detail)
 
 
 def body_too_slow() -> Problem:
     detail = "The body of the request arrived too slowly. Send it faster."
-    return Problem(408, "request-timeout", "Request timeout", detail)
+    return Problem(408, "request-timeout", detail)
 
 
 def overloaded() -> Problem:
     detail = "The gateway is overloaded. Retry after the seconds in the header Retry-After."
-    return Problem(503, "overloaded", "Temporarily unavailable", detail, headers=_RETRY)
+    return Problem(503, "overloaded", detail, headers=_RETRY)
 
 
 def invalid(errors: Sequence[FieldError]) -> Problem:
     fields = ", ".join(error.field for error in errors)
-    return Problem(422, "invalid-field", "Invalid field", f"Correct {fields}.", errors)
+    return Problem(422, "invalid-field", f"Correct {fields}.", errors)
 
 
 def invalid_field(field: str, detail: str) -> Problem:
@@ -147,13 +152,13 @@ def invalid_field(field: str, detail: str) -> Problem:
 
 
 def malformed(detail: str) -> Problem:
-    return Problem(400, "malformed-body", "Malformed body", detail)
+    return Problem(400, "malformed-body", detail)
 
 
 def too_large(bytes_max: int) -> Problem:
     detail = f"The body exceeds {bytes_max:,} bytes. Send a shorter one."
     errors = [FieldError("body", detail)]
-    return Problem(413, "body-too-large", "Body too large", detail, errors)
+    return Problem(413, "body-too-large", detail, errors)
 
 
 def answer_too_large(bytes_max: int) -> Problem:
@@ -161,31 +166,31 @@ def answer_too_large(bytes_max: int) -> Problem:
         f"The answer exceeds {bytes_max:,} bytes. Ask for fewer hits (`top_k`), fewer searches at "
         "once, or less of each hit (`metadata`, `expand`, `relations`)."
     )
-    return Problem(422, "answer-too-large", "Answer too large", detail)
+    return Problem(422, "answer-too-large", detail)
 
 
 def unsupported_media_type(detail: str) -> Problem:
-    return Problem(415, "unsupported-media-type", "Unsupported media type", detail)
+    return Problem(415, "unsupported-media-type", detail)
 
 
 def not_configured(detail: str) -> Problem:
-    return Problem(501, "not-configured", "Not configured", detail)
+    return Problem(501, "not-configured", detail)
 
 
 def model_unavailable(detail: str, status: int) -> Problem:
     kind = "deadline-exceeded" if status == 504 else "unavailable"
-    return Problem(status, kind, "Language model failed", f"{detail} Retry.", headers=_RETRY)
+    return Problem(status, kind, f"{detail} Retry.", headers=_RETRY)
 
 
 def quota_exceeded(excess: Excess, detail: str) -> Problem:
     """The document also has the quota's name, its use and its limit."""
     members = {"quota": excess.quota, "used": excess.used, "limit": excess.limit}
-    return Problem(409, "quota-exceeded", "Quota exceeded", detail, members=members)
+    return Problem(409, "quota-exceeded", detail, members=members)
 
 
 def budget_exceeded() -> Problem:
     detail = "The tenant's budget of this month is exceeded. Ask the operator to raise it."
-    return Problem(402, "budget-exceeded", "Budget exceeded", detail)
+    return Problem(402, "budget-exceeded", detail)
 
 
 def unauthorized(detail: str | None = None) -> Problem:
@@ -193,7 +198,6 @@ def unauthorized(detail: str | None = None) -> Problem:
     return Problem(
         401,
         "unauthorized",
-        "Unauthorized",
         detail
         or "The key is missing, revoked or expired. Send a valid one: `Authorization: Bearer KEY`.",
         headers={"WWW-Authenticate": 'Bearer realm="nearhit"'},
@@ -202,21 +206,21 @@ def unauthorized(detail: str | None = None) -> Problem:
 
 def issuer_unavailable() -> Problem:
     detail = "The keys of the web token's issuer can't be fetched. Retry in a moment."
-    return Problem(503, "unavailable", "Temporarily unavailable", detail, headers=_RETRY)
+    return Problem(503, "unavailable", detail, headers=_RETRY)
 
 
 def origin_not_allowed() -> Problem:
     detail = "Web pages of this origin may not call it: the operator lists NEARHIT_MCP_ORIGINS."
-    return Problem(403, "origin-not-allowed", "Origin not allowed", detail)
+    return Problem(403, "origin-not-allowed", detail)
 
 
 def forbidden(detail: str) -> Problem:
-    return Problem(403, "forbidden", "Forbidden", detail)
+    return Problem(403, "forbidden", detail)
 
 
 def insufficient_scope(scopes: Sequence[str]) -> Problem:
     detail = f"The web token lacks a scope. Log in again for {' '.join(scopes)}."
-    return Problem(403, "insufficient-scope", "Insufficient scope", detail)
+    return Problem(403, "insufficient-scope", detail)
 
 
 def groups_omitted(listed: int = 0) -> Problem:
@@ -231,26 +235,26 @@ def groups_omitted(listed: int = 0) -> Problem:
         f"The web token {reason} Its administrator can send fewer: in Entra ID, only the groups "
         "that are assigned to the application."
     )
-    return Problem(403, "groups-omitted", "Groups omitted", detail)
+    return Problem(403, "groups-omitted", detail)
 
 
 def not_found(field: str, detail: str) -> Problem:
-    return Problem(404, "not-found", "Not found", detail, [FieldError(field, detail)])
+    return Problem(404, "not-found", detail, [FieldError(field, detail)])
 
 
 def conflict(field: str, detail: str) -> Problem:
-    return Problem(409, "conflict", "Conflict", detail, [FieldError(field, detail)])
+    return Problem(409, "conflict", detail, [FieldError(field, detail)])
 
 
 def precondition_failed(header: str, detail: str) -> Problem:
     errors = [FieldError(header, detail)]
     text = f"{detail} Get it again; nothing was written."
-    return Problem(412, "precondition-failed", "Precondition failed", text, errors)
+    return Problem(412, "precondition-failed", text, errors)
 
 
 def revision_unknown(detail: str) -> Problem:
     errors = [FieldError("Nearhit-Min-Revision", detail)]
-    return Problem(409, "revision-unknown", "Revision unknown", detail, errors)
+    return Problem(409, "revision-unknown", detail, errors)
 
 
 def answer_outdated() -> Problem:
@@ -258,7 +262,7 @@ def answer_outdated() -> Problem:
         "While the answer was written, a hit was changed, removed or shared with fewer, or your "
         "rights have changed. Ask again."
     )
-    return Problem(409, "answer-outdated", "Answer outdated", detail, headers=_RETRY)
+    return Problem(409, "answer-outdated", detail, headers=_RETRY)
 
 
 def from_validation(
@@ -316,7 +320,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return invalid_field(error.field, str(error))
         case TimeoutError():
             detail = "The deadline has passed. Retry, or make the request smaller."
-            return Problem(504, "deadline-exceeded", "Deadline exceeded", detail, headers=_RETRY)
+            return Problem(504, "deadline-exceeded", detail, headers=_RETRY)
         case ClientDisconnect():
             return malformed("The body ended early. Send it whole.")
         case HTTPException():
@@ -324,7 +328,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case _:
             log.error("unhandled_error", request_id=request_id, exc_info=error)
             detail = "An error of the gateway. Report it with the id in the header X-Request-Id."
-            return Problem(500, "internal", "Internal error", detail)
+            return Problem(500, "internal", detail)
 
 
 def _refused(
@@ -356,7 +360,7 @@ def _refused(
         case SourceReserved():
             return conflict("source", str(error))
         case TenantFull() | TokensFull():
-            return Problem(409, "limit-reached", "Limit reached", str(error))
+            return Problem(409, "limit-reached", str(error))
         case UnstorableText():
             return invalid_field("request", "must not hold the character U+0000")
         case _:
@@ -371,7 +375,7 @@ def _database_unavailable(error: DatabaseUnavailable, request_id: str) -> Proble
     kind, detail = "unavailable", "The database is unavailable. Retry in a moment."
     if error.condition is not None:
         kind, detail = error.condition.value, _DATABASE_DETAILS[error.condition]
-    return Problem(503, kind, "Temporarily unavailable", detail, headers=_RETRY)
+    return Problem(503, kind, detail, headers=_RETRY)
 
 
 def _unavailable(
@@ -392,7 +396,7 @@ def _unavailable(
             detail = "The tenant's job queue is full; nothing was queued. Retry later."
         case _:
             assert_never(error)
-    return Problem(503, kind, "Temporarily unavailable", detail, headers=_RETRY)
+    return Problem(503, kind, detail, headers=_RETRY)
 
 
 def _from_starlette(error: HTTPException) -> Problem:
@@ -401,7 +405,7 @@ def _from_starlette(error: HTTPException) -> Problem:
     assert error.status_code == 405, "Starlette raises no other"
     methods = (error.headers or {}).get("Allow", "others")
     detail = f"This path does not have this method; it has {methods}. See /openapi.json."
-    return Problem(405, "method-not-allowed", "Method not allowed", detail, headers=error.headers)
+    return Problem(405, "method-not-allowed", detail, headers=error.headers)
 
 
 async def render(request: Request, error: Exception) -> Response:

@@ -37,7 +37,6 @@ from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
-from gateway.regions import warm_up
 from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
@@ -49,7 +48,6 @@ from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
-from gateway.tracing.traced_embedder import TracedEmbedder
 from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
@@ -126,7 +124,7 @@ async def open_services(
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
-            ahead=warm_up.statements(settings.region),
+            ahead=regions.prepared_ahead(settings),
         ) as connected,
     ):
         announcer.listen(connected)
@@ -149,11 +147,7 @@ async def _join_rooms(
     stores = Stores.of(connected, settings)
     usage = usage_meter.build(settings, stores.usage, metrics.usage)
     metrics.on_tokens = usage.tokens
-    metered: list[Embedder] = [
-        MeteredEmbedder(embedder, metrics, usage.check) for embedder in embedders
-    ]
-    if tracing is not None:
-        metered = [TracedEmbedder(embedder, tracing) for embedder in metered]
+    metered = [MeteredEmbedder(each, metrics, usage.check, tracing) for each in embedders]
     index_name = (await index_version.check_or_create(connected, *metered)).name
     languages = await TenantStore(connected).languages()
     await asyncio.to_thread(lexical.load_stored)
@@ -172,10 +166,10 @@ async def _join_rooms(
     threads = search_threads()
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
-        usage.background_flush(),
+        usage.pending.background_flush(),
         read_log.background_flush(),
         denials.background_flush(),
-        search_statistics.background_flush(),
+        search_statistics.pending.background_flush(),
         rag_tools.lifespan(),
         compressors,
         planning,

@@ -1,6 +1,7 @@
 """A language model behind any service with OpenAI's `POST /chat/completions`."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeAlias, TypeVar
@@ -9,7 +10,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel, Field, ValidationError
 
-from index.embedders.openai_embedder import ServiceBreaker
+from common.circuit_breaker import MODEL, CircuitBreaker
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 DEADLINE_S = 60.0  # of a call with all its retries; a starting value, not measured
@@ -34,7 +35,6 @@ class ChatModel:
         client: openai.AsyncOpenAI,
         *,
         model: str,
-        breaker: ServiceBreaker,
         count_tokens: Callable[[int, int], None],
         deadline_s: float = DEADLINE_S,
     ) -> None:
@@ -42,7 +42,7 @@ class ChatModel:
         self._model = model
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breaker = breaker
+        self._breaker = CircuitBreaker(time.monotonic, MODEL)
         self._limit_name = _LIMIT_NAMES[0]
 
     async def answer(self, instruction: str, text: str, *, tokens_max: int) -> str:

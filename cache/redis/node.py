@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from redis.asyncio import Redis
 from redis.exceptions import (
@@ -18,6 +18,7 @@ from cache.errors import CacheUnavailable
 from cache.redis.call_timeout import CallTimeout
 from cache.redis.permissions import refusal
 from cache.redis.pipelined_connection import PipelinedConnection, is_of_closed_transport
+from common.circuit_breaker import CircuitBreaker
 
 # Sends one command and returns its reply.
 Send: TypeAlias = Callable[..., Awaitable[Any]]
@@ -26,17 +27,6 @@ Call: TypeAlias = Callable[[Send], Awaitable[Any]]
 
 # Replies that concern one script or one slot, and say nothing about the process.
 _REPLIES_OF_ONE_SLOT = (NoScriptError, AskError, TryAgainError, ClusterDownError)
-
-
-class RedisBreaker(Protocol):
-    """Skips calls while Redis has just failed."""
-
-    def admit(self) -> int | None:
-        """The number of a call that may be made, or None while none may."""
-
-    def succeeded(self, admitted: int, /) -> None: ...
-    def failed(self, admitted: int, /) -> None: ...
-    def abandoned(self, admitted: int, /) -> None: ...
 
 
 class RedisNode:
@@ -53,7 +43,7 @@ class RedisNode:
         self,
         name: str,
         client: Redis,
-        breaker: RedisBreaker,
+        breaker: CircuitBreaker,
         *,
         budget_s: float,
         on_refusal: Callable[[str], None] = lambda _text: None,

@@ -17,8 +17,9 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from cache.redis.cluster_nodes import ClusterNodes
-from cache.redis.node import RedisBreaker, RedisNode, SingleNode
+from cache.redis.node import RedisNode, SingleNode
 from cache.redis.slot_map import Address
+from common.circuit_breaker import CircuitBreaker
 
 CONNECTIONS_MAX = 32  # of a worker to one node; a starting value, not measured
 _PORT = 6379
@@ -42,7 +43,7 @@ class ClusterUrl:
 @asynccontextmanager
 async def open_nodes(
     url: str,
-    new_breaker: Callable[[], RedisBreaker],
+    new_breaker: Callable[[], CircuitBreaker],
     *,
     budget_s: float,
     on_refusal: Callable[[str], None] = lambda _text: None,

@@ -10,14 +10,6 @@ from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from gateway.warm_up import WarmUp
-from index.audit.audit_log import AuditLog
-from index.audit.audit_schedule import AuditSchedule
-from index.jobs.job_queue import JobQueue
-from index.tenants.keys import KeyStore
-from index.tenants.quota_store import QuotaStore
-from index.tenants.search_statistics import SearchStatisticsStore
-from index.tenants.tenant_store import TenantStore
-from index.tenants.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +19,9 @@ class AdminServices:
     settings: Settings
     metrics: Metrics
     store: RedisStore
-    tenants: TenantStore
-    keys: KeyStore
-    jobs: JobQueue
-    usage: UsageStore
+    stores: Stores
     usage_meter: UsageMeter
     search_statistics: SearchStatistics
-    search_statistics_store: SearchStatisticsStore
-    quotas: QuotaStore
-    audits: AuditSchedule
-    audit_log: AuditLog
     readiness: Singleflight[bool]
     warm_up: WarmUp
 
@@ -54,16 +39,9 @@ def build(
         settings=settings,
         metrics=metrics,
         store=store,
-        tenants=stores.tenants,
-        keys=stores.keys,
-        jobs=stores.jobs,
-        usage=stores.usage,
+        stores=stores,
         usage_meter=usage_meter,
         search_statistics=search_statistics,
-        search_statistics_store=stores.search_statistics,
-        quotas=stores.quotas,
-        audits=stores.audits,
-        audit_log=stores.audit_log,
         readiness=Singleflight(),
         warm_up=warm_up,
     )

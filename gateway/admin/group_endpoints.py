@@ -14,7 +14,7 @@ _PAGE_MAX = 100
 async def list_groups(context: RequestContext[AdminServices]) -> Response:
     """List groups by name; `cursor` is the last name of the previous page."""
     tenant = (await context.authenticate()).principal.tenant
-    rows = await context.services.tenants.groups_page(
+    rows = await context.services.stores.tenants.groups_page(
         tenant, after=_cursor(context), limit=_PAGE_MAX + 1
     )
     page = rows[:_PAGE_MAX]
@@ -30,7 +30,7 @@ async def list_members(context: RequestContext[AdminServices]) -> Response:
     """List a group's members by subject; a group that nobody was added to has none."""
     tenant = (await context.authenticate()).principal.tenant
     group = schemas.parse_value("group", schemas.GROUP, context.request.path_params["group"])
-    rows = await context.services.tenants.members_page(
+    rows = await context.services.stores.tenants.members_page(
         tenant, group, after=_cursor(context), limit=_PAGE_MAX + 1
     )
     page = rows[:_PAGE_MAX]
@@ -45,14 +45,14 @@ async def list_members(context: RequestContext[AdminServices]) -> Response:
 async def add_member(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     group, subject = _membership(context)
-    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
+    await context.services.stores.tenants.add_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
 async def remove_member(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     group, subject = _membership(context)
-    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
+    await context.services.stores.tenants.remove_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 

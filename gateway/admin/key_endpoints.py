@@ -42,7 +42,7 @@ async def create_key(context: RequestContext[AdminServices]) -> Response:
         scopes=body.scopes,
         expires_at=body.expires_at,
     )
-    if not await context.services.keys.create(tenant, record):
+    if not await context.services.stores.keys.create(tenant, record):
         raise _no_such_tenant()
     return json_response(KeyAnswer(id=record.key_id, key=key), 201)
 
@@ -65,7 +65,7 @@ async def list_keys(context: RequestContext[AdminServices]) -> Response:
     if requested is not None:
         requested = schemas.parse_value("tenant", schemas.TENANT, requested)
     tenant = _tenant(own, requested)
-    rows = await context.services.keys.page(
+    rows = await context.services.stores.keys.page(
         tenant,
         after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
@@ -82,7 +82,7 @@ async def rotate_key(context: RequestContext[AdminServices]) -> Response:
     body = schemas.parse(RotateBody, context.body or b"{}")
     key, new_key_id = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
-    rotate = context.services.keys.rotate
+    rotate = context.services.stores.keys.rotate
     if not await rotate(own, key_id, new_key_id, key_digest(key), until):
         raise _no_such_key()
     return json_response(KeyAnswer(id=new_key_id, key=key), 201)
@@ -92,7 +92,7 @@ async def revoke_key(context: RequestContext[AdminServices]) -> Response:
     """Revoke a key and all tokens made with it, on every worker from the next request on."""
     principal = await context.operator_or_principal()
     tenant = None if principal is None else principal.tenant
-    if not await context.services.keys.revoke(tenant, _key_id(context)):
+    if not await context.services.stores.keys.revoke(tenant, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
@@ -111,7 +111,7 @@ async def create_token(context: RequestContext[AdminServices]) -> Response:
         groups=body.groups,
         limits=None if body.filter is None else body.filter.canonical(),
     )
-    if not await context.services.keys.create(principal.tenant, record):
+    if not await context.services.stores.keys.create(principal.tenant, record):
         raise problems.unauthorized()  # the key was revoked after authentication
     assert record.expires_at is not None, "every token expires"
     answer = TokenAnswer(id=record.key_id, token=token, expires_at=record.expires_at)
@@ -124,7 +124,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
     A token sees itself and its descendants, as it may revoke no others.
     """
     principal = (await context.authenticate()).principal
-    rows = await context.services.keys.tokens_page(
+    rows = await context.services.stores.keys.tokens_page(
         maker_of(principal) if principal.is_token else maker_for_admin(principal),
         after=schemas.parse_value(
             "cursor", schemas.LINE, context.request.query_params.get("cursor", "")
@@ -139,7 +139,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
 async def revoke_token(context: RequestContext[AdminServices]) -> Response:
     """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
     principal = (await context.authenticate()).principal
-    if not await context.services.keys.revoke_token(maker_of(principal), _key_id(context)):
+    if not await context.services.stores.keys.revoke_token(maker_of(principal), _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 

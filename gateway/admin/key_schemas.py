@@ -40,11 +40,13 @@ class KeyBody(Body):
         "`provisioner` may manage users and groups by SCIM, and nothing else",
     )
     scopes: Scopes = Field(SCOPE_NAMES, description="the scopes that its requests may see")
-    expires_at: Annotated[Instant, AfterValidator(_in_future)] | None = None
+    expires_at: Annotated[Instant, AfterValidator(_in_future)] | None = Field(
+        None, description="when the key expires; null: never"
+    )
 
 
 class KeyAnswer(Body):
-    id: str
+    id: str = Field(description="identifier of the key, for rotation and revocation")
     key: str = Field(description="shown only once; Nearhit stores its SHA-256")
 
 
@@ -57,12 +59,12 @@ class KeySummary(Body):
     scopes: tuple[str, ...]
     created_at: Instant
     expires_at: Instant | None
-    revoked_at: Instant | None
+    revoked_at: Instant | None = Field(description="when it was revoked; null: it is not")
     last_used_at: Instant | None = Field(description="accurate to about a minute")
 
 
 class KeysAnswer(Body):
-    keys: tuple[KeySummary, ...]
+    keys: tuple[KeySummary, ...] = Field(description="keys, in the order of their identifiers")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
@@ -102,7 +104,7 @@ class TokenBody(Body):
     scopes: Scopes | None = None
     groups: Groups | None = Field(None, description="the caller's groups that the token keeps")
     roles: Roles | None = None
-    read_only: bool = False
+    read_only: bool = Field(False, description="whether the token only reads")
     filter: TokenFilterBody | None = Field(
         None, description="documents that the token may see; it is then read-only"
     )
@@ -118,7 +120,7 @@ class TokenAnswer(Body):
     id: str
     token: str = Field(description="shown only once; Nearhit stores its SHA-256")
     expires_at: Instant
-    token_type: Literal["Bearer"] = "Bearer"  # noqa: S105  the name of a scheme
+    token_type: Literal["Bearer"] = Field("Bearer", description="always `Bearer`")
 
 
 class TokenSummary(Body):
@@ -134,5 +136,5 @@ class TokenSummary(Body):
 
 
 class TokensAnswer(Body):
-    tokens: tuple[TokenSummary, ...]
+    tokens: tuple[TokenSummary, ...] = Field(description="tokens that work, by identifier")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")

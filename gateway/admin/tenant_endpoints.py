@@ -34,7 +34,7 @@ async def list_tenants(context: RequestContext[AdminServices]) -> Response:
     """List tenants by identifier; `cursor` is the last identifier of the previous page."""
     cursor = context.request.query_params.get("cursor", "")
     after = schemas.parse_value("cursor", schemas.LINE, cursor)
-    rows = await context.services.tenants.page(after=after, limit=_PAGE_MAX + 1)
+    rows = await context.services.stores.tenants.page(after=after, limit=_PAGE_MAX + 1)
     page = rows[:_PAGE_MAX]
     return json_response(
         TenantsAnswer(
@@ -46,7 +46,7 @@ async def list_tenants(context: RequestContext[AdminServices]) -> Response:
 
 async def get_tenant(context: RequestContext[AdminServices]) -> Response:
     tenant = await own_tenant(context)
-    inventory = await context.services.tenants.inventory(tenant)
+    inventory = await context.services.stores.tenants.inventory(tenant)
     if inventory is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
     month = await month_of(context, tenant)
@@ -62,14 +62,14 @@ async def get_tenant(context: RequestContext[AdminServices]) -> Response:
             cache_entries=await _cache_entries(context.services.store, tenant),
             cost_month=round(month.cost, 6),
             budget_month=month.budget,
-            quotas=quotas_answer(*await context.services.quotas.get(tenant)),
+            quotas=quotas_answer(*await context.services.stores.quotas.get(tenant)),
         )
     )
 
 
 async def clear_cache(context: RequestContext[AdminServices]) -> Response:
     """End all cached answers of the tenant; requests that arrive after the response see none."""
-    revision = await context.services.tenants.invalidate(await own_tenant(context))
+    revision = await context.services.stores.tenants.invalidate(await own_tenant(context))
     if revision is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
     return json_response(CacheClearedAnswer(revision=revision))
@@ -97,7 +97,7 @@ def _summary(summary: TenantSummary) -> dict[str, Any]:
 async def create_tenant(context: RequestContext[AdminServices]) -> Response:
     body = context.parse_body(TenantBody)
     name = body.name or body.id
-    if not await context.services.tenants.create(body.id, name):
+    if not await context.services.stores.tenants.create(body.id, name):
         raise problems.conflict(
             "id", "A tenant with this identifier exists. Choose another identifier."
         )
@@ -113,13 +113,13 @@ async def put_consistency(context: RequestContext[AdminServices]) -> Response:
     """Limit the staleness; an answer from an earlier reading still has the limit of that time."""
     tenant = (await context.authenticate()).principal.tenant
     body = context.parse_body(ConsistencyBody)
-    await context.services.tenants.put_max_staleness(tenant, body.max_staleness_ms)
+    await context.services.stores.tenants.put_max_staleness(tenant, body.max_staleness_ms)
     return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
 
 
 async def get_public_documents(context: RequestContext[AdminServices]) -> Response:
     principal = (await context.authenticate()).principal
-    receives = await context.services.tenants.receives_public(principal.tenant)
+    receives = await context.services.stores.tenants.receives_public(principal.tenant)
     return json_response(_public_documents(context, receives=receives))
 
 
@@ -127,13 +127,13 @@ async def put_public_documents(context: RequestContext[AdminServices]) -> Respon
     """Receive other tenants' public documents or not, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
     body = context.parse_body(PublicDocumentsBody)
-    await context.services.tenants.put_receives_public(tenant, receives=body.receives)
+    await context.services.stores.tenants.put_receives_public(tenant, receives=body.receives)
     return json_response(_public_documents(context, receives=body.receives))
 
 
 async def get_shared_answers(context: RequestContext[AdminServices]) -> Response:
     principal = (await context.authenticate()).principal
-    shares = await context.services.tenants.shares_answers(principal.tenant)
+    shares = await context.services.stores.tenants.shares_answers(principal.tenant)
     return json_response(SharedAnswersBody(shares=shares))
 
 
@@ -141,7 +141,7 @@ async def put_shared_answers(context: RequestContext[AdminServices]) -> Response
     """Who shares answers, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
     body = context.parse_body(SharedAnswersBody)
-    await context.services.tenants.put_shares_answers(tenant, shares=body.shares)
+    await context.services.stores.tenants.put_shares_answers(tenant, shares=body.shares)
     return json_response(body)
 
 

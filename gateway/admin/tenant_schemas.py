@@ -22,13 +22,13 @@ class TenantAnswer(Body):
 class TenantSummaryBody(TenantAnswer):
     created_at: datetime
     is_being_deleted: bool
-    documents: int
+    documents: int = Field(description="number of documents")
     chunks: int = Field(description="with summaries")
     bytes: int = Field(description="of texts, in UTF-8, and of uploaded files")
 
 
 class TenantsAnswer(Body):
-    tenants: tuple[TenantSummaryBody, ...]
+    tenants: tuple[TenantSummaryBody, ...] = Field(description="tenants, by identifier")
     cursor: str | None = Field(description="of the next page; null: there is none")
 
 
@@ -37,8 +37,8 @@ class TenantInventoryAnswer(TenantSummaryBody):
     groups: int = Field(description="to which members were added")
     keys: int = Field(description="that work, without tokens")
     languages: tuple[str, ...] = Field(description="of its documents")
-    revision: int
-    access_revision: int
+    revision: int = Field(description="counter of changes of documents")
+    access_revision: int = Field(description="counter of changes of keys and groups")
     cache_entries: int | None = Field(
         description="answers in Redis, some of which may be outdated; null: Redis does not answer"
     )

@@ -13,7 +13,7 @@ from gateway.search.schemas.search_schemas import Question, SearchBody
 class AnswerBody(SearchBody):
     """A search, and how its answer is written."""
 
-    query: Annotated[Question, Field(min_length=1)]  # which the text answers
+    query: Annotated[Question, Field(min_length=1)] = Field(description="the question")
     stream: bool = Field(
         False, description="send the answer as server-sent events while it is generated"
     )
@@ -57,7 +57,9 @@ class GeneratedAnswer(Body):
     omitted: tuple[int, ...] = Field(
         description="chunks of hits that the model did not get, for lack of tokens"
     )
-    gate: Literal["closed"] | None = None
+    gate: Literal["closed"] | None = Field(
+        None, description="query gate that decides whether the message is a question"
+    )
     low_confidence: bool = Field(
         description="true if no hit reaches the minimum score, or there is no hit"
     )

@@ -29,7 +29,7 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
     services = context.services
     try:
         async with asyncio.timeout(READY_S_MAX):
-            await services.readiness.do("ready", lambda: services.tenants.exists("public"))
+            await services.readiness.do("ready", lambda: services.stores.tenants.exists("public"))
     except TimeoutError:
         raise DatabaseUnavailable(f"PostgreSQL is silent for {READY_S_MAX:g} s") from None
     warm = b"true" if services.warm_up.is_done else b"false"

@@ -15,69 +15,41 @@ from gateway.http.route import ApiRoute, Parameter
 from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"
-_ERROR_DESCRIPTIONS: Mapping[int, str] = {
-    400: "Malformed body",
-    401: "Unauthorized",
-    402: "Budget exceeded",
-    403: "Forbidden",
-    404: "Not found",
-    405: "Method not allowed",
-    409: "Conflict",
-    412: "Precondition failed",
-    413: "Body too large",
-    414: "URL too long",
-    415: "Unsupported media type",
-    422: "Invalid field",
-    429: "Too many requests",
-    431: "Request headers too large",
-    500: "Internal error",
-    501: "Not configured",
-    502: "Language model failed",
-    503: "Temporarily unavailable",
-    504: "Deadline exceeded",
-}
 _OF_CONNECTION = {414, 431}  # answered before a route is known: always a problem document
-_STATUS_EXAMPLES = {502: 503}  # statuses of no type of their own, and another one's type
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "RFC 6750, section 3"},
     405: {"Allow": "the methods of the path"},
     429: {"Retry-After": "seconds"},
     503: {"Retry-After": "seconds"},
 }
-_MIN_REVISION = {
-    "name": freshness.MIN_REVISION,
-    "in": "header",
-    "required": False,
-    "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
-    "schema": {"type": "string", "pattern": f"^{freshness.MIN_REVISION_PATTERN}$"},
-}
-_PRECONDITIONS = [
-    {
+
+
+def _header(name: str, description: str, **schema: str) -> dict[str, Any]:
+    """A header that a request may have."""
+    return {
         "name": name,
         "in": "header",
         "required": False,
         "description": description,
-        "schema": {"type": "string"},
+        "schema": {"type": "string", **schema},
     }
-    for name, description in (
-        ("If-Match", "`ETag` that the document must still have; `*`: it must exist"),
-        ("If-None-Match", "`*`: the document must not exist"),
-    )
+
+
+_MIN_REVISION = _header(
+    freshness.MIN_REVISION,
+    "`Nearhit-Revision` of an earlier answer, which this one must reach",
+    pattern=f"^{freshness.MIN_REVISION_PATTERN}$",
+)
+_PRECONDITIONS = [
+    _header("If-Match", "`ETag` that the document must still have; `*`: it must exist"),
+    _header("If-None-Match", "`*`: the document must not exist"),
 ]
-_IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "`ETag` that the reader has; if it is still the same, the answer is a 304",
-    "schema": {"type": "string"},
-}
-_PREFER_RECEIPT = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`",
-    "schema": {"type": "string"},
-}
+_IF_NONE_MATCH = _header(
+    "If-None-Match", "`ETag` that the reader has; if it is still the same, the answer is a 304"
+)
+_PREFER_RECEIPT = _header(
+    "Prefer", "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`"
+)
 _EVENT = {
     "type": "object",
     "properties": {
@@ -216,7 +188,7 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     if route.has_preconditions:
         statuses |= {412}
     if route.is_generated:
-        statuses |= {402, 501, 502}
+        statuses |= {402, 501}
     if route.render is not problems.render:
         statuses = statuses - {422} | {400}  # other protocols answer 400
     return sorted(statuses)
@@ -224,14 +196,14 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
 
 def _error(route: ApiRoute[Any], status: int, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """An error response: a problem document, the route's own error body, or either."""
-    kind = problem_catalog.kind_of_status(_STATUS_EXAMPLES.get(status, status))
+    kind = problem_catalog.kind_of_status(status)
     example = {"type": kind.urn, "title": kind.title, "status": status, "detail": kind.cause}
     problem = _content(None, "application/problem+json", ref="Problem", example=example)
     media_types = problem["content"]
     if route.error is not None and status not in _OF_CONNECTION:
         own_media_types = _answer(route.error, route.error_type, schemas)["content"]
         media_types = own_media_types | (media_types if route.render is problems.render else {})
-    response: dict[str, Any] = {"description": _ERROR_DESCRIPTIONS[status], "content": media_types}
+    response: dict[str, Any] = {"description": kind.title, "content": media_types}
     if status in _HEADERS:
         response["headers"] = {
             name: {"required": status != 503, "description": text, "schema": {"type": "string"}}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # `--help` and `--version` load no more than they show
     from pydantic import ValidationError
 
     from gateway.settings.settings import Settings
+    from index.postgres.database import Database
 
 T = TypeVar("T")
 
@@ -156,6 +157,18 @@ def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:
         return asyncio.run(do(settings))
 
 
+def run_on_database(do: "Callable[[Database], Coroutine[None, None, T]]") -> T:
+    """Run a coroutine with the database alone, and return its result; no embedder is loaded."""
+    with connected() as settings:
+        from gateway.operator import operations  # slow to import, and `--help` does not need it
+
+        async def run() -> T:
+            async with operations.open_database(settings) as database:
+                return await do(database)
+
+        return asyncio.run(run())
+
+
 def print_result(text: str, value: object, *, as_json: bool) -> None:
     """Print what a command did: a line for people, or the same as JSON for scripts."""
     if as_json:
@@ -230,8 +243,12 @@ def _invalid_fields(error: "ValidationError") -> Iterator[str]:
             yield f"{each.field}: {each.detail}"
 
 
-def _fail(message: str) -> NoReturn:
+def show_error(message: str) -> None:
     SafeConsole(stderr=True, highlight=False).print(
         f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
     )
+
+
+def _fail(message: str) -> NoReturn:
+    show_error(message)
     raise typer.Exit(1)

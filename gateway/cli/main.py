@@ -15,7 +15,6 @@ from gateway.cli.administration import (
     extensions_command,
     jobs_command,
     keys_command,
-    loadtest_command,
     migrate_command,
     reembed_command,
     status_command,
@@ -23,12 +22,8 @@ from gateway.cli.administration import (
     verify_command,
 )
 from gateway.cli.common import console
-from gateway.cli.copies import backup_command, export_command, restore_command
-from gateway.cli.documents import (
-    evaluate_command,
-    ingest_command,
-    search_command,
-)
+from gateway.cli.copies import backup_command, restore_command
+from gateway.cli.documents import ingest_command, search_command
 from gateway.cli.extension_commands import ExtensibleCommands
 from gateway.cli.start import config_command, mcp_command
 
@@ -144,8 +139,6 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
-app.command(rich_help_panel=_CONTENT)(evaluate_command.evaluate)
-app.command(rich_help_panel=_COPIES)(export_command.export)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)
@@ -154,7 +147,6 @@ app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)
-app.command(rich_help_panel=_OPERATION)(loadtest_command.loadtest)
 app.command(rich_help_panel=_COPIES)(backup_command.backup)
 app.command(rich_help_panel=_COPIES)(restore_command.restore)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)

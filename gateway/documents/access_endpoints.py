@@ -22,12 +22,12 @@ async def explain_access(context: RequestContext[DocumentServices]) -> Response:
     subject = schemas.parse_value(
         "subject", schemas.SUBJECT, context.request.query_params.get("subject", "")
     )
-    stored = await services.documents.stored(tenant, document_id)
+    stored = await services.stores.documents.stored(tenant, document_id)
     if stored is None:
         raise problems.not_found("document_id", "The document does not exist.")
     document = stored.document
-    groups = await services.principals.groups(tenant, subject)
-    holders = await services.principals.of_subject(tenant, subject, limit=_KEYS_MAX)
+    groups = await services.stores.principals.groups(tenant, subject)
+    holders = await services.stores.principals.of_subject(tenant, subject, limit=_KEYS_MAX)
     scopes = tuple(
         name
         for name in SCOPE_NAMES
@@ -101,7 +101,7 @@ async def _explain_key(
 ) -> KeyExplained:
     """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
-    read = context.services.documents.read
+    read = context.services.stores.documents.read
     is_admin = "admin" in holder.roles
     can_read = (
         await read(scope, holder.filter, document.document_id, sees_inactive=is_admin) is not None

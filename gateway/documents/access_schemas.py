@@ -14,9 +14,9 @@ class ReaderExplained(Body):
 
 
 class KeyExplained(Body):
-    id: str
+    id: str = Field(description="identifier of the key or token")
     name: str
-    can_read: bool
+    can_read: bool = Field(description="whether it can read the document")
     reason: str
 
 

@@ -61,7 +61,7 @@ async def remove_document(
         was_public = PUBLIC in require(caller, stored).readers
         require_preconditions(context.request, stored, noun)
 
-    await require_no_queued_write(context.request, services.jobs, tenant, document_id)
+    await require_no_queued_write(context.request, services.stores.jobs, tenant, document_id)
     with context.span("write"):
         removal = await services.writer.remove(tenant, document_id, permit, forget=True)
     assert removal.forgotten is not None
@@ -92,7 +92,7 @@ async def delete_tenant(context: RequestContext[DocumentServices]) -> Response:
     response, and no cache serves an answer that this revision invalidates.
     """
     tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
-    closed = await TenantDeletion(context.services.database).close(tenant)
+    closed = await TenantDeletion(context.services.stores.database).close(tenant)
     if closed is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
     if closed.was_public:  # while Redis is unavailable the job does it
@@ -107,7 +107,7 @@ async def _drop_invalid_answers(
 
     everywhere: other tenants' answers too, because they may contain its public documents.
     """
-    history, revisions = await services.tenants.all_revisions()
+    history, revisions = await services.stores.tenants.all_revisions()
     public_revision = revisions.pop(PUBLIC)
     for partition, revision in revisions.items():
         if everywhere or partition == tenant:
@@ -127,7 +127,7 @@ async def _enqueue_drop(services: DocumentServices, tenant: str, *, everywhere: 
         attempts_max=tenant_deletion.ATTEMPTS_MAX,
     )
     try:
-        return queued_body(await services.jobs.enqueue_once(job)).status_url
+        return queued_body(await services.stores.jobs.enqueue_once(job)).status_url
     except QueueFull:
         return ""
 
@@ -153,9 +153,9 @@ class PruneVocabularyJob:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        words = await VocabularyPruning(self._services.database, self._services.writer.threads).run(
-            job.tenant
-        )
+        words = await VocabularyPruning(
+            self._services.stores.database, self._services.writer.threads
+        ).run(job.tenant)
         await _drop_invalid_answers(self._services, job.tenant, everywhere=False)
         return {"vocabulary_words": words}
 
@@ -169,7 +169,7 @@ class RemoveTenantJob:
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         services, run = self._services, job.run
         tenant = job.target.removeprefix(tenant_deletion.target(""))
-        deletion = TenantDeletion(services.database)
+        deletion = TenantDeletion(services.stores.database)
         counts = await deletion.progress(job.job_id)
         if await deletion.exists(tenant):
             await deletion.wait_for_writers(tenant)

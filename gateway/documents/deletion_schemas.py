@@ -17,7 +17,7 @@ class DeletedCounts(Body):
 class DeletionAnswer(RevisionAnswer):
     """A receipt: everything is deleted except what `pending` lists."""
 
-    deleted: DeletedCounts
+    deleted: DeletedCounts = Field(description="what was deleted")
     pending: dict[str, str] = Field(
         description="status URL of each pending deletion: `vocabulary`, the document's words in "
         "the tenant's vocabulary for typo correction; `cached_answers`, with status 202, invalid "

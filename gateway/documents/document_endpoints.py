@@ -69,7 +69,9 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
     if len(payload) > settings.document_inline_bytes_max or context.prefers("respond-async"):
         return await _queue_put(context, caller, put, body, payload)
     tenant = caller.principal.tenant
-    await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
+    await require_no_queued_write(
+        context.request, context.services.stores.jobs, tenant, document_id
+    )
     try:
         with context.span("write"):
             (outcome,) = await context.services.writer.put_all(tenant, [put])
@@ -88,7 +90,7 @@ async def _queue_put(
 ) -> Response:
     """Queue the write if the caller may make it now; the worker checks the rights again."""
     principal, document_id = caller.principal, put.document_id
-    stored = await context.services.documents.stored(principal.tenant, document_id)
+    stored = await context.services.stores.documents.stored(principal.tenant, document_id)
     require_accepted(put, stored)
     expected = None
     if has_preconditions(context.request):
@@ -120,7 +122,7 @@ async def enqueue_write(
     expected_version: which must be stored, and awaited by no other write, else a 412 `Problem`.
     """
     principal = caller.principal
-    await services.sources.require_open(principal.tenant, body.source, document_id)
+    await services.stores.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
         kind="document.write",
@@ -133,8 +135,8 @@ async def enqueue_write(
         parts=parts_of(body),
     )
     if expected_version is None:
-        return await services.jobs.enqueue_document(document_id, job)
-    job_id = await services.jobs.enqueue_if_unchanged(document_id, job, expected_version)
+        return await services.stores.jobs.enqueue_document(document_id, job)
+    job_id = await services.stores.jobs.enqueue_if_unchanged(document_id, job, expected_version)
     if job_id is None:
         raise queued_write_exists()
     return job_id
@@ -145,7 +147,7 @@ async def _key_id(services: DocumentServices, principal: Principal) -> str:
     if principal.key_id is not None:
         return principal.key_id
     token = issue_job_token(principal, utc_now())
-    if not await services.keys.create(principal.tenant, token):
+    if not await services.stores.keys.create(principal.tenant, token):
         raise TenantMissing(principal.tenant)
     return token.key_id
 
@@ -162,7 +164,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
-    dated = await context.services.documents.read_of(
+    dated = await context.services.stores.documents.read_of(
         full_scope(caller),
         caller.principal.filter,
         tenant,
@@ -230,7 +232,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         languages=(line["language"],) if line["language"] else None,
         tags_all=(line["tag"],) if line["tag"] else None,
     )
-    rows = await context.services.documents.page(
+    rows = await context.services.stores.documents.page(
         full_scope(caller),
         narrower.narrowed(caller.principal.filter),
         after=line["cursor"],
@@ -260,7 +262,9 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
         return with_access(caller, require_editable(caller, stored), body)
 
     revise = with_preconditions(context.request, change)
-    await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
+    await require_no_queued_write(
+        context.request, context.services.stores.jobs, tenant, document_id
+    )
     publishes = may_publish(caller.principal)
     # What enters or leaves the index has its chunks written; other changes move no vector.
     writer = context.services.writer

@@ -145,7 +145,9 @@ class DocumentAnswer(DocumentSummary):
 
 
 class DocumentsAnswer(Body):
-    documents: tuple[DocumentSummary, ...]
+    documents: tuple[DocumentSummary, ...] = Field(
+        description="the documents, by identifier, without texts"
+    )
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
@@ -154,9 +156,9 @@ class BatchLine(DocumentBody):
 
 
 class ChunksAnswer(Body):
-    added: int
-    unchanged: int
-    removed: int
+    added: int = Field(description="number of chunks added")
+    unchanged: int = Field(description="number of chunks that stayed")
+    removed: int = Field(description="number of chunks removed")
     embedded: int = Field(description="number of texts that the embedder embedded")
 
 

@@ -12,17 +12,11 @@ from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from index.documents.document_store import DocumentStore
 from index.invalidation.changes import ChangeSet
-from index.jobs.job_queue import JobQueue
 from index.model.scope import Scope
-from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
-from index.sources.source_store import SourceStore
-from index.tenants.keys import KeyStore
-from index.tenants.principals import Principal, PrincipalStore
-from index.tenants.tenant_store import TenantStore
+from index.tenants.principals import Principal
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
 from ingest.write.writer import Writer
@@ -36,13 +30,7 @@ class DocumentServices:
     """reading_watchers: of extensions."""
 
     settings: Settings
-    database: Database
-    tenants: TenantStore
-    keys: KeyStore
-    principals: PrincipalStore
-    documents: DocumentStore
-    sources: SourceStore
-    jobs: JobQueue
+    stores: Stores
     writer: Writer
     read_log: ReadLog
     usage_meter: UsageMeter
@@ -76,13 +64,7 @@ def build(
     )
     return DocumentServices(
         settings=settings,
-        database=stores.database,
-        tenants=stores.tenants,
-        keys=stores.keys,
-        principals=stores.principals,
-        documents=stores.documents,
-        sources=stores.sources,
-        jobs=stores.jobs,
+        stores=stores,
         writer=writer,
         read_log=read_log,
         usage_meter=usage_meter,

@@ -21,32 +21,32 @@ class McpRequest(Body):
 
     model_config = ConfigDict(extra="ignore")
 
-    jsonrpc: Literal["2.0"]
+    jsonrpc: Literal["2.0"] = Field(description="always `2.0`")
     id: RequestNumber | str = Field(
         0,
         description="absent: a notification, which gets no response body",
         json_schema_extra=_without_default,
     )
     method: str = Field(description="method, such as tools/call")
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = Field(None, description="parameters of the method")
 
 
 class McpResult(Body):
-    jsonrpc: Literal["2.0"]
-    id: int | str
-    result: dict[str, Any]
+    jsonrpc: Literal["2.0"] = Field(description="always `2.0`")
+    id: int | str = Field(description="that of the request")
+    result: dict[str, Any] = Field(description="result of the method")
 
 
 class McpErrorDetail(Body):
-    code: int
+    code: int = Field(description="code of JSON-RPC")
     message: str
-    data: Any = None
+    data: Any = Field(None, description="the problem document")
 
 
 class McpError(Body):
-    jsonrpc: Literal["2.0"]
-    id: int | str | None
-    error: McpErrorDetail
+    jsonrpc: Literal["2.0"] = Field(description="always `2.0`")
+    id: int | str | None = Field(description="that of the request; null: it had none")
+    error: McpErrorDetail = Field(description="what went wrong")
 
 
 class McpAnswer(RootModel[McpResult | McpError | list[McpResult | McpError]]):
@@ -56,8 +56,10 @@ class McpAnswer(RootModel[McpResult | McpError | list[McpResult | McpError]]):
 class ProtectedResourceMetadata(Body):
     """By RFC 9728, section 2."""
 
-    resource: str
-    authorization_servers: list[str]
-    scopes_supported: list[str] | None = None
-    bearer_methods_supported: tuple[Literal["header"]] = ("header",)
-    resource_name: str = "Nearhit"
+    resource: str = Field(description="the resource that tokens name as their audience")
+    authorization_servers: list[str] = Field(description="issuers of tokens")
+    scopes_supported: list[str] | None = Field(None, description="scopes of the resource")
+    bearer_methods_supported: tuple[Literal["header"]] = Field(
+        ("header",), description="how a token is sent"
+    )
+    resource_name: str = Field("Nearhit", description="name of the resource for people")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from common.shares.cache import FairCache
 from gateway.documents.document_services import ReadingWatcher
 from gateway.http.request_context import RequestContext
-from gateway.lazy_module import LazyModule
+from gateway.mcp.lazy_module import LazyModule
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings

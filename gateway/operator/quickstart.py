@@ -17,6 +17,7 @@ from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.origin import EXAMPLE
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import Report
 from ingest.sources.source import Defaults
 
 TENANT = "default"
@@ -46,7 +47,7 @@ def begin(settings: Settings, console: Console, url: str, *, example: bool) -> S
                 f"operator's key, shown only once: {credentials.admin_key}", soft_wrap=True
             )
     if example:
-        _ingest_example(settings, console)
+        _show_example(settings, console)
     if console.is_terminal:
         console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
     else:
@@ -68,6 +69,21 @@ def example_handbook() -> Path:
     package = Path(__file__).parents[1]
     installed = package / "handbook"
     return installed if installed.exists() else package.parent / "examples" / "handbook"
+
+
+def ingest_example(settings: Settings, tenant: str) -> Report:
+    """Read the example handbook into the tenant, which is created if it does not exist."""
+    source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
+    ingesting = source_ingest.ingest(
+        settings,
+        source,
+        tenant,
+        EXAMPLE,
+        prune=None,
+        on_item=lambda _report: None,
+        may_publish=True,
+    )
+    return asyncio.run(ingesting)
 
 
 async def _valid_credentials(settings: Settings, stored: Credentials | None) -> Credentials:
@@ -92,19 +108,8 @@ def _curl_command(url: str, key: str, path: Path) -> str:
     )
 
 
-def _ingest_example(settings: Settings, console: Console) -> None:
-    source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
-    report = asyncio.run(
-        source_ingest.ingest(
-            settings,
-            source,
-            TENANT,
-            EXAMPLE,
-            prune=None,
-            on_item=lambda _report: None,
-            may_publish=True,
-        )
-    )
+def _show_example(settings: Settings, console: Console) -> None:
+    report = ingest_example(settings, TENANT)
     documents, unchanged = report.documents, report.unchanged
     text = f"example handbook: {documents} documents, {unchanged} unchanged"
     process_log.announce(

@@ -5,7 +5,6 @@ A process that is killed loses the counts of its last FLUSH_S seconds.
 
 from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from operator import add
 
@@ -31,7 +30,7 @@ class SearchStatistics:
         self._now_s = now_s
         self._hour_no = -1
         self._hour = datetime.fromtimestamp(0, UTC)
-        self._pending: FlushBuffer[StatisticsKey, int] = FlushBuffer(
+        self.pending: FlushBuffer[StatisticsKey, int] = FlushBuffer(
             "search_statistics", store.add, add, every_s=every_s, items_max=KEYS_MAX
         )
 
@@ -42,21 +41,13 @@ class SearchStatistics:
             position = bisect_left(LATENCIES_MS_MAX, seconds * 1000)
             latency_ms_max = LATENCIES_MS_MAX[min(position, len(LATENCIES_MS_MAX) - 1)]
         key = StatisticsKey(tenant, self._begin(), tier, outcome, latency_ms_max)
-        self._pending.add(tenant, key, 1)
+        self.pending.add(tenant, key, 1)
 
     def audited(self, tenant: str, tier: str, *, is_equal: bool) -> None:
         """Count an answer that was computed a second time and compared."""
         outcome: Outcome = "audit_equal" if is_equal else "audit_other"
         key = StatisticsKey(tenant, self._begin(), tier, outcome, 0)
-        self._pending.add(tenant, key, 1)
-
-    async def flush(self) -> None:
-        """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""
-        await self._pending.flush()
-
-    def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Flush every FLUSH_S seconds during the block, and once at its end."""
-        return self._pending.background_flush()
+        self.pending.add(tenant, key, 1)
 
     def _begin(self) -> datetime:
         """The begin of the present hour; made once an hour."""

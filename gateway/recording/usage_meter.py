@@ -4,7 +4,6 @@ A process that is killed loses the counts of its last FLUSH_S seconds.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime
 
 from cachetools import TTLCache
@@ -51,7 +50,7 @@ class UsageMeter:
         self._metrics = metrics
         self._prices = prices
         self._budget = budget
-        self._pending: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
+        self.pending: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
             "usage", usage.add, _sum, every_s=FLUSH_S, items_max=KEYS_MAX
         )
         self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, MONTH_TTL_S)
@@ -82,7 +81,7 @@ class UsageMeter:
             return False
         month = self._months.get(tenant)
         if month is None:
-            await self.flush()
+            await self.pending.flush()
             month = await self._usage.month(tenant, self._today().replace(day=1))
             self._months[tenant] = month
         limit = self._budget if month.budget is None else month.budget
@@ -92,17 +91,9 @@ class UsageMeter:
         """Forget the cached month, so that a new limit holds in this process at once."""
         self._months.pop(tenant, None)
 
-    async def flush(self) -> None:
-        """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""
-        await self._pending.flush()
-
-    def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Flush every FLUSH_S seconds during the block, and once at its end."""
-        return self._pending.background_flush()
-
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
         key = UsageKey(tenant, self._today(), operation, source)
-        self._pending.add(tenant, key, amounts)
+        self.pending.add(tenant, key, amounts)
         if (month := self._months.get(tenant)) is not None:
             month.cost += amounts.cost
 

@@ -48,7 +48,9 @@ async def interpret(
     admitted = await context.authenticate(freshness=freshness_of(body, context.min_revision))
     decision = None
     if body.gate is not None:
-        words = await gate_vocabulary(services.query_gates, admitted.principal.tenant, body.gate)
+        words = await gate_vocabulary(
+            services.stores.query_gates, admitted.principal.tenant, body.gate
+        )
         if words is None:
             raise problems.invalid_field("gate", "There is no such gate.")
         decision = query_gate.classify(body.query, words)

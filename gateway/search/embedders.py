@@ -15,7 +15,6 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
@@ -122,7 +121,6 @@ def _openai(settings: Settings, model: str, count_tokens: Callable[[str, int], N
         batch_texts_max=BATCH_TEXTS_MAX,
         shorten=settings.openai_send_dimensions,
         clock_s=time.monotonic,
-        new_breaker=lambda: CircuitBreaker(time.monotonic, MODEL),
         count_tokens=count_tokens,
     )
 

@@ -1,8 +1,9 @@
-"""An embedder whose calls are measured and whose failures are logged for the operator."""
+"""An embedder whose calls are measured and traced, and whose failures the operator is told of."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 import structlog
@@ -11,6 +12,12 @@ from numpy.typing import NDArray
 from gateway.monitoring.metrics import Metrics
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
+
+if TYPE_CHECKING:
+    from gateway.tracing.tracing import Tracing
+
+
+_SPANS = {"query": "embed query", "batch": "embed passages"}
 
 
 class MeteredEmbedder:
@@ -24,13 +31,15 @@ class MeteredEmbedder:
         embedder: Embedder,
         metrics: Metrics,
         check_budget: Callable[[], Awaitable[None]] | None = None,
+        tracing: "Tracing | None" = None,
     ) -> None:
         """check_budget: called before passages are embedded, not before questions, which cost
-        little. It raises `BudgetSpent`.
+        little. It raises `BudgetSpent`. tracing: None if nothing is traced.
         """
         self._embedder = embedder
         self._metrics = metrics
         self._check_budget = check_budget
+        self._tracing = tracing
         self._log = structlog.get_logger()
         self._away = {"query": "", "batch": ""}
         self.space = embedder.space
@@ -54,7 +63,11 @@ class MeteredEmbedder:
     def _watched(self, kind: str) -> Iterator[None]:
         started_s = time.perf_counter()
         try:
-            yield
+            if self._tracing is None:
+                yield
+            else:
+                with self._tracing.span(_SPANS[kind]):
+                    yield
         except EmbeddingUnavailable as error:
             self._say(kind, str(error))
             self._metrics.embedding_failed(kind)

@@ -176,7 +176,7 @@ def may_compute_first(
         and not request.asks_in_vain  # the tenant's choice of what to receive may refuse it
         and not request.own_question_group  # a similar question may have the answer
         and not services.searcher.has_standby  # it may be behind
-        and services.database.is_watched  # another server would be noticed
+        and services.stores.database.is_watched  # another server would be noticed
         and _is_from_shards(services, request)  # computing takes no longer than Redis
         and not services.searcher.is_in_memory(request.scope, request.query)  # no statement
     )

@@ -50,7 +50,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         raise problems.invalid_field(f"search.{error.field}", str(error)) from None
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
-    await services.audit_log.append_search_as(
+    await services.stores.audit_log.append_search_as(
         admin.tenant,
         body.subject,
         list(body.groups),
@@ -64,7 +64,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
 async def _seen(services: SearchServices, admin: Principal, body: SearchAsBody) -> Principal:
     """The principal that the subject or the groups would be: all scopes, and no filter."""
     subject = body.subject or ""  # no document has such an owner, and no reader such a name
-    members = await services.principals.groups(admin.tenant, subject) if subject else ()
+    members = await services.stores.principals.groups(admin.tenant, subject) if subject else ()
     return replace(
         admin,
         subject=subject,

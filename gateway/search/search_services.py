@@ -26,17 +26,13 @@ from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from index.audit.audit_log import AuditLog
-from index.postgres.database import Database
 from index.resident import shard_comparison
 from index.resident.building.shard_folder import ShardFolder
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
-from index.tenants.principals import Principal, PrincipalStore
-from index.tenants.query_gate_store import QueryGateStore
-from index.tenants.strategy_store import StrategyStore
+from index.tenants.principals import Principal
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
@@ -59,7 +55,7 @@ class SearchServices:
 
     settings: Settings
     metrics: Metrics
-    database: Database
+    stores: Stores
     searcher: Searcher
     sights: SightReader
     shards: ResidentShards
@@ -68,10 +64,6 @@ class SearchServices:
     auditor: CacheAuditor
     shard_auditor: ShardAuditor
     rag_tools: LazyRagTools
-    query_gates: QueryGateStore
-    strategies: StrategyStore
-    principals: PrincipalStore
-    audit_log: AuditLog
     read_log: ReadLog
     statistics: SearchStatistics
     parser: SearchParser
@@ -140,7 +132,7 @@ def build(
     return SearchServices(
         settings=settings,
         metrics=metrics,
-        database=stores.database,
+        stores=stores,
         searcher=searcher(shards),
         sights=SightReader(nearest, threads),
         shards=shards,
@@ -163,10 +155,6 @@ def build(
             every_s=SHARD_AUDIT_S,
         ),
         rag_tools=rag_tools,
-        query_gates=stores.query_gates,
-        strategies=stores.strategies,
-        principals=stores.principals,
-        audit_log=stores.audit_log,
         read_log=read_log,
         statistics=statistics,
         parser=SearchParser(request_of),

@@ -37,7 +37,7 @@ async def list_sources(context: RequestContext[SourceServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     cursor = context.request.query_params.get("cursor", "")
     after = schemas.parse_value("cursor", schemas.LINE, cursor)
-    rows = await context.services.sources.page(tenant, after=after, limit=_PAGE_MAX + 1)
+    rows = await context.services.stores.sources.page(tenant, after=after, limit=_PAGE_MAX + 1)
     page = rows[:_PAGE_MAX]
     return json_response(
         SourcesAnswer(
@@ -70,7 +70,7 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
         may_publish=may_publish(caller.principal),
     )
     tenant = caller.principal.tenant
-    await context.services.sources.put(tenant, source, config)
+    await context.services.stores.sources.put(tenant, source, config)
     return json_response(SourceAnswer.of(await _source(context, tenant, source)))
 
 
@@ -78,7 +78,9 @@ async def reindex_source(context: RequestContext[SourceServices]) -> Response:
     caller = await context.authenticate()
     source, tenant = _source_id(context), caller.principal.tenant
     await _source(context, tenant, source)
-    job_id = await context.services.sources.enqueue_sync(tenant, source, caller.principal.subject)
+    job_id = await context.services.stores.sources.enqueue_sync(
+        tenant, source, caller.principal.subject
+    )
     if job_id is None:
         raise problems.conflict(
             "source", "Nearhit does not read this source. Send its documents again."
@@ -91,7 +93,7 @@ async def confirm_removals(context: RequestContext[SourceServices]) -> Response:
     caller = await context.authenticate()
     source, tenant = _source_id(context), caller.principal.tenant
     await _source(context, tenant, source)
-    job_id = await context.services.sources.confirm_removals(
+    job_id = await context.services.stores.sources.confirm_removals(
         tenant, source, caller.principal.subject
     )
     if job_id is None:
@@ -103,7 +105,7 @@ async def delete_source(context: RequestContext[SourceServices]) -> Response:
     """Queue the removal of the source and all its documents, regardless of their owners."""
     caller = await context.authenticate()
     source, tenant = _source_id(context), caller.principal.tenant
-    job_id = await context.services.sources.enqueue_removal(
+    job_id = await context.services.stores.sources.enqueue_removal(
         tenant, source, caller.principal.subject
     )
     if job_id is None:
@@ -114,7 +116,7 @@ async def delete_source(context: RequestContext[SourceServices]) -> Response:
 async def _source(
     context: RequestContext[SourceServices], tenant: str, source: str
 ) -> StoredSource:
-    stored = await context.services.sources.get(tenant, source)
+    stored = await context.services.stores.sources.get(tenant, source)
     if stored is None:
         raise _no_such_source()
     return stored
@@ -139,7 +141,7 @@ class SyncSourceJob:
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         assert job.source is not None, "a job of this kind has a source"
-        sources = self._services.sources
+        sources = self._services.stores.sources
         stored = await sources.get(job.tenant, job.source)
         confirmed = 0 if stored is None else stored.confirmed_removals or 0
         try:
@@ -179,7 +181,7 @@ class SyncSourceJob:
             reader,
             job.tenant,
             writer=self._services.writer,
-            documents=self._services.documents,
+            documents=self._services.stores.documents,
             prune=PrunePolicy(confirmed, allows_empty=confirmed > 0),
             on_item=on_item,
             reading=Reading(job.run.sequence, job.run),
@@ -187,11 +189,11 @@ class SyncSourceJob:
             time_s_max=READING_S_MAX,
         )
         report = await report_progress(
-            self._services.jobs,
+            self._services.stores.jobs,
             job.run,
             sync,
             lambda: _counts(latest),
-            partial(self._services.sources.is_being_removed, job.tenant, name),
+            partial(self._services.stores.sources.is_being_removed, job.tenant, name),
         )
         if report is None:
             raise JobRefused("The source is being removed.")
@@ -213,7 +215,7 @@ class RemoveSourceJob:
         services, removed = self._services, 0
         reading = Reading(job.run.sequence, job.run)
         reported_s = now_s = asyncio.get_running_loop().time()
-        while documents := await services.documents.of_source(
+        while documents := await services.stores.documents.of_source(
             job.tenant, job.source, until=reading.sequence
         ):
             for document_id in documents:
@@ -225,8 +227,8 @@ class RemoveSourceJob:
                 now_s = asyncio.get_running_loop().time()
                 if now_s - reported_s > REPORT_S:
                     reported_s = now_s
-                    await services.jobs.progress(job.run, {"removed": removed})
-        await services.sources.remove(job.tenant, job.source)
+                    await services.stores.jobs.progress(job.run, {"removed": removed})
+        await services.stores.sources.remove(job.tenant, job.source)
         return {"removed": removed}
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gateway import schemas
+from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
 from gateway.sources.source_schemas import (
@@ -17,8 +18,9 @@ from gateway.sources.source_schemas import (
     SourceDocuments,
 )
 from ingest.errors import JobRefused
-from ingest.sources.bounded_source import BoundedSource, ReaderRequest
+from ingest.sources.bounded_source import BoundedSource
 from ingest.sources.kinds import Kind, open_source
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Source
 
@@ -29,7 +31,7 @@ def denial_reason(settings: Settings, body: PathSourceBody | GitSourceBody) -> s
         if settings.sources_dir is None:
             return "This server may read no folder: ask the operator to set NEARHIT_SOURCES_DIR."
         return None
-    if urlsplit(body.settings.url).netloc not in _hosts(settings):
+    if urlsplit(body.settings.url).netloc not in listed(settings.sources_git_hosts):
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
     return None
 
@@ -45,10 +47,6 @@ async def open_for_reading(
             _path_source, settings, tenant, name, body.kind, body.settings
         )
     return _checkout_source(settings, name, body.settings)
-
-
-def _hosts(settings: Settings) -> set[str]:
-    return {host.strip() for host in (settings.sources_git_hosts or "").split(",")} - {""}
 
 
 def defaults_of(

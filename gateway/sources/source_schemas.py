@@ -90,7 +90,9 @@ class GitSettings(_FileSettings):
     url: Annotated[Uri, AfterValidator(_public_git)] = Field(
         description="URL of the repository, on a host of NEARHIT_SOURCES_GIT_HOSTS"
     )
-    branch: Annotated[Line, AfterValidator(_branch)] | None = None
+    branch: Annotated[Line, AfterValidator(_branch)] | None = Field(
+        None, description="branch to read; null: the default one"
+    )
     path: Annotated[Line, AfterValidator(_inside)] = Field(
         ".", description="path of the folder to read, relative to the repository"
     )
@@ -108,12 +110,14 @@ class SourceConfiguration(Body):
 
 
 class PathSourceBody(SourceConfiguration):
-    kind: Literal["folder", "csv", "parquet", "faqs", "conversations"]
+    kind: Literal["folder", "csv", "parquet", "faqs", "conversations"] = Field(
+        description="`folder`, `table`, `faqs`, `conversations` or what the path says"
+    )
     settings: PathSettings
 
 
 class GitSourceBody(SourceConfiguration):
-    kind: Literal["git"]
+    kind: Literal["git"] = Field(description="`git`: a repository")
     settings: GitSettings
 
 
@@ -134,10 +138,12 @@ class SourceAnswer(Body):
         description="null: Nearhit does not read it, callers write its documents"
     )
     settings: dict[str, Any]
-    schedule: str | None
-    state: SourceState
-    next_run_at: datetime | None
-    last_run_at: datetime | None
+    schedule: str | None = Field(
+        description="cron expression in UTC; null: it is read on request only"
+    )
+    state: SourceState = Field(description="`idle`, `waiting`, `running` or `needs_attention`")
+    next_run_at: datetime | None = Field(description="when it is read next; null: not by schedule")
+    last_run_at: datetime | None = Field(description="when it was last read; null: never")
     last_error: str | None
     counts: dict[str, int] = Field(description="counts of the last completed reading")
     pending_removals: int | None = Field(
@@ -167,5 +173,5 @@ class SourceAnswer(Body):
 
 
 class SourcesAnswer(Body):
-    sources: tuple[SourceAnswer, ...]
+    sources: tuple[SourceAnswer, ...] = Field(description="sources, by name")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")

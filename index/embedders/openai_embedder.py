@@ -3,7 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Callable, Sequence
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import numpy as np
 import openai
@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from common.circuit_breaker import MODEL, CircuitBreaker
 from index.embedders.vectors import unit
 from index.errors import EmbeddingUnavailable
 
@@ -28,17 +29,6 @@ DEADLINE_S = 30.0  # of a call with all its retries; a starting value, not measu
 # decision; half of the time that a search waits.
 PATIENCE_S = 1.0
 _PROBE = "text"  # which every service embeds: if it does, a failure is due to the texts
-
-
-class ServiceBreaker(Protocol):
-    """Skips calls to a service that has just failed."""
-
-    def admit(self) -> int | None:
-        """The number of a call that may be made, or None while none may."""
-
-    def succeeded(self, admitted: int, /) -> None: ...
-    def failed(self, admitted: int, /) -> None: ...
-    def abandoned(self, admitted: int, /) -> None: ...
 
 
 class OpenAIEmbedder:
@@ -65,7 +55,6 @@ class OpenAIEmbedder:
         model: str,
         dimensions: int,
         clock_s: Callable[[], float],
-        new_breaker: Callable[[], ServiceBreaker],
         count_tokens: Callable[[str, int], None],
         batch_texts_max: int,
         shorten: bool = False,
@@ -84,7 +73,7 @@ class OpenAIEmbedder:
         self._clock_s = clock_s
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breakers = {"query": new_breaker(), "batch": new_breaker()}
+        self._breakers = {kind: CircuitBreaker(clock_s, MODEL) for kind in ("query", "batch")}
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector. Raises `EmbeddingUnavailable`."""

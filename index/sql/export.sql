@@ -6,7 +6,7 @@ SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND 
 
 -- name: groups
 SELECT
-    group_id,
+    group_id AS "group",
     ARRAY(
         SELECT subject FROM group_members
         WHERE group_members.tenant = $1 AND group_members.group_id = groups.group_id ORDER BY subject
@@ -15,7 +15,7 @@ FROM groups WHERE tenant = $1 ORDER BY group_id;
 
 -- name: sources
 -- Sources that Nearhit reads; an import creates the others with their documents.
-SELECT source, kind, settings, schedule FROM sources
+SELECT source, kind AS reads, settings, schedule FROM sources
 WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
 
 -- name: count

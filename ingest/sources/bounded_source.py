@@ -5,20 +5,16 @@ Its file may have been made to take gigabytes, or an hour, and no library that r
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
-
-from pydantic import TypeAdapter
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
-from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
+from ingest.sources.reader_request import REQUEST, ReaderRequest
 from ingest.sources.readers.checkout import CLONE_S_MAX
-from ingest.sources.source import Defaults, Item, RefusedItem
+from ingest.sources.source import Item, RefusedItem
 
 # Starting values, not measured, but for the memory: pyarrow takes 0.7 GB of addresses for itself.
 MEMORY_BYTES_MAX = 2**30
@@ -30,29 +26,6 @@ _MESSAGE_BYTES_MAX = ITEM_BYTES_MAX + 65_536
 _READER = f"{__package__}.reader_process"
 _TOO_SLOW = f"has no further item after {SILENT_S_MAX:.0f} s; the rest is not read"
 _ENDED = "takes more memory or time to read than the limits; the rest is not read"
-
-Kind: TypeAlias = Literal["git", "csv", "parquet", "faqs", "conversations", "checkout"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderRequest:
-    """What the process reads; fields as of `ingest.sources.kinds.open_source`.
-
-    url, branch: of a `checkout`, whose `path` is relative to the repository's root.
-    """
-
-    kind: Kind
-    path: Path
-    defaults: Defaults
-    name: str
-    columns: Mapping[str, str] = field(default_factory=dict)
-    within: Path | None = None
-    url: str = ""
-    branch: str | None = None
-    identifier_case: IdentifierCase = field(default_factory=case_in_use)
-
-
-REQUEST = TypeAdapter(ReaderRequest)
 
 
 class BoundedSource:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from index.model.form import composed
-from ingest.sources.bounded_source import BoundedSource, ReaderRequest
+from ingest.sources.bounded_source import BoundedSource
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import git
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Source

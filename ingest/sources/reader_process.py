@@ -10,13 +10,10 @@ from common.processes.module_process import connect
 from index.model.identifiers import use_case
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
-from ingest.sources.bounded_source import ITEM_BYTES_MAX, REQUEST, ReaderRequest
-from ingest.sources.readers.checkout import CheckoutSource
-from ingest.sources.readers.conversations import ConversationSource
-from ingest.sources.readers.delimited import DelimitedSource
-from ingest.sources.readers.faqs import FaqSource
+from ingest.sources.bounded_source import ITEM_BYTES_MAX
+from ingest.sources.reader_request import REQUEST, ReaderRequest
+from ingest.sources.readers import checkout, conversations, delimited, faqs, parquet
 from ingest.sources.readers.git import GitSource
-from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Item, RefusedItem
 
 _REQUEST_BYTES_MAX = 2**20
@@ -25,27 +22,19 @@ _TOO_LARGE = "takes more memory to read than the limit; the rest is not read"
 
 
 def _documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
-    path, defaults, name, within = request.path, request.defaults, request.name, request.within
     match request.kind:
         case "git":
-            return GitSource(path, defaults, name=name).documents()
+            return GitSource(request).documents()
         case "csv":
-            source = DelimitedSource(
-                path, defaults, name=name, columns=request.columns, within=within
-            )
-            return source.documents()
+            return delimited.documents(request)
         case "parquet":
-            table = ParquetSource(path, defaults, name=name, columns=request.columns, within=within)
-            return table.documents()
+            return parquet.documents(request)
         case "faqs":
-            return FaqSource(path, defaults, name=name, within=within).documents()
+            return faqs.documents(request)
         case "conversations":
-            return ConversationSource(path, defaults, name=name, within=within).documents()
+            return conversations.documents(request)
         case "checkout":
-            checkout = CheckoutSource(
-                folder, defaults, url=request.url, branch=request.branch, path=path, name=name
-            )
-            return checkout.documents()
+            return checkout.documents(request, folder)
         case kind:
             assert_never(kind)
 

@@ -1,8 +1,8 @@
 """A source of documents, read completely, item by item."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,6 +13,8 @@ from index.text import language_detection
 from ingest.parse.coerce import coerce
 from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
 from ingest.sources import base_url
+
+T = TypeVar("T")
 
 _DOCUMENT = TypeAdapter(Document)
 _CHUNKER = chunking_config.DEFAULT
@@ -124,6 +126,29 @@ def document(fields: dict[str, Any], warnings: list[str] | None = None) -> Docum
         language = language_detection.detect_surely(str(values.get("text", "")))
         values["language"] = language or default_language
     return _DOCUMENT.validate_python(values)
+
+
+def each_once(
+    name: str, entries: Iterable[tuple[str, T]], parse: Callable[[T], Document], repeated: str
+) -> Iterator[Item]:
+    """The document of each entry of a file; refuses what is invalid, or has an earlier one's id.
+
+    name: of the source. entries: each with its place. repeated: the reason, with {} for the id.
+    """
+    document_ids: set[str] = set()
+    for place, entry in entries:
+        try:
+            parsed = parse(entry)
+        except ValueError as error:
+            # Its stored document is unknown, so pruning keeps all of them.
+            yield RefusedItem(place, reason(error), holds="")
+            continue
+        if parsed.document_id in document_ids:
+            key = parsed.document_id.removeprefix(f"{name}/")
+            yield RefusedItem(place, repeated.format(repr(key)), holds=key)
+            continue
+        document_ids.add(parsed.document_id)
+        yield parsed
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from gateway.lazy_module import LazyModule
+from gateway.mcp.lazy_module import LazyModule
 from gateway.warm_up import WarmUp
 
 pytestmark = pytest.mark.anyio

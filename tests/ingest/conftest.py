@@ -1,12 +1,10 @@
 """An index for the write path, the fixtures of the index's own tests; and a language model."""
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import openai
 
-from common.circuit_breaker import MODEL, CircuitBreaker
 from ingest.chat_model import ChatModel
 from tests.index.conftest import (
     connection,
@@ -48,7 +46,6 @@ async def chat_model(
         yield ChatModel(
             client,
             model="stub",
-            breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=count_tokens,
             deadline_s=2.0,
         )

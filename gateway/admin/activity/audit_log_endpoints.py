@@ -30,7 +30,7 @@ async def get_audit_log(context: RequestContext[AdminServices]) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
-    tenant, log = caller.principal.tenant, context.services.audit_log
+    tenant, log = caller.principal.tenant, context.services.stores.audit_log
     since, first_at = _instant("since", query.get("since")), await log.begun(tenant)
     page = await log.page(
         tenant,

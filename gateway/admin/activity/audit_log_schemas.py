@@ -11,15 +11,15 @@ from index.model.conditions.times import Instant
 
 class LoggedBody(Body):
     number: int = Field(description="position in the tenant's log, from 1 without gaps")
-    at: Instant
+    at: Instant = Field(description="when it happened")
     subject: str | None = Field(
         description="subject of the actor; null: only `key_id` identifies the actor"
     )
     key_id: str | None = Field(
         description="the actor's key or token, `operator`, `system` or `unknown`; null: a web token"
     )
-    action: str
-    target: str
+    action: str = Field(description="what the actor did, such as `documents.write`")
+    target: str = Field(description="what it concerns, such as a document")
     details: dict[str, Any] = Field(
         description="`documents`: the documents read, or the change made to each"
     )

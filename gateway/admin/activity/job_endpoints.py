@@ -39,7 +39,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
-    rows = await context.services.jobs.page(
+    rows = await context.services.stores.jobs.page(
         caller.principal.tenant,
         maker=maker_for_admin(caller.principal),
         state=cast("State | None", state),
@@ -59,7 +59,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
 async def get_job(context: RequestContext[AdminServices]) -> Response:
     """The operator sees jobs that belong to no tenant: deletions of tenants."""
     if context.is_operator:
-        job = await context.services.jobs.get(PUBLIC, _job_id(context))
+        job = await context.services.stores.jobs.get(PUBLIC, _job_id(context))
         if job is None:
             raise _no_such_job()
         return json_response(JobAnswer.of(job))
@@ -70,7 +70,7 @@ async def replay_job(context: RequestContext[AdminServices]) -> Response:
     """Queue a failed job again with all its attempts; it keeps the rights of its creator."""
     caller = await context.authenticate()
     job = await _job(context, caller)
-    if not await context.services.jobs.replay(caller.principal.tenant, job.job_id):
+    if not await context.services.stores.jobs.replay(caller.principal.tenant, job.job_id):
         raise problems.conflict(
             "job_id", "The job has not failed. Only a failed job can be replayed."
         )
@@ -80,13 +80,13 @@ async def replay_job(context: RequestContext[AdminServices]) -> Response:
 async def drop_job(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     job = await _job(context, caller)
-    if not await context.services.jobs.delete(caller.principal.tenant, job.job_id):
+    if not await context.services.stores.jobs.delete(caller.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "The job is running. Wait until it has ended.")
     return Response(status_code=204)
 
 
 async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
-    job = await context.services.jobs.get(
+    job = await context.services.stores.jobs.get(
         caller.principal.tenant,
         _job_id(context),
         maker_for_admin(caller.principal),

@@ -13,25 +13,25 @@ class JobAnswer(Body):
     """The state of a job, without its payload."""
 
     job_id: str
-    kind: str
+    kind: str = Field(description="kind of the job, such as `document.write`")
     target: str = Field(description="the object of the job, such as `document:ID` or `source:ID`")
-    source: str | None
+    source: str | None = Field(description="source that the job concerns; null: none")
     subject: str | None = Field(
         description="subject that created the job; null: the operator or a schedule"
     )
-    state: State
+    state: State = Field(description="`waiting`, `running`, `done` or `failed`")
     attempts: int = Field(description="number of attempts so far")
-    attempts_max: int
-    progress: dict[str, Any] | None
+    attempts_max: int = Field(description="attempts after which the job has failed")
+    progress: dict[str, Any] | None = Field(description="counts of the work so far; null: none")
     result: dict[str, Any] | None = Field(
         description="when done: the response body of the same request without a queue; "
         "`superseded` if a later write replaced it"
     )
     error: str | None = Field(description="the error of the last attempt")
-    due_at: datetime
+    due_at: datetime = Field(description="earliest time of the next attempt")
     created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
+    started_at: datetime | None = Field(description="when the last attempt began; null: none has")
+    ended_at: datetime | None = Field(description="when the job ended; null: it has not")
 
     @classmethod
     def of(cls, job: Job) -> "JobAnswer":

@@ -39,8 +39,8 @@ async def get_search_statistics(context: RequestContext[AdminServices]) -> Respo
         raise problems.invalid_field("to", f"must be within {days_max} days from `from`")
     begin = datetime.combine(first, time(), UTC)
     end = datetime.combine(last, time(), UTC) + timedelta(days=1)
-    await services.search_statistics.flush()
-    store = services.search_statistics_store
+    await services.search_statistics.pending.flush()
+    store = services.stores.search_statistics
     outcomes = await store.outcomes(tenant, begin, end, cast("Step", step))
     audits = Counter[str]()
     for row in outcomes:

@@ -16,7 +16,7 @@ class PeriodAnswer(Body):
 
 
 class LatencyAnswer(Body):
-    tier: str
+    tier: str = Field(description="which cache answered, or `miss`")
     latency_ms_max: int = Field(description="upper bound of the time in the gateway")
     answers: int = Field(description="answers that took longer than the next lower bound")
 
@@ -24,12 +24,14 @@ class LatencyAnswer(Body):
 class AuditsAnswer(Body):
     """Answers that were computed a second time at the same revision, and compared."""
 
-    equal: int
+    equal: int = Field(description="number of cached answers that a fresh search repeated")
     other: int = Field(description="that differed: each is a defect, and was dropped")
 
 
 class SearchStatisticsAnswer(Body):
-    periods: tuple[PeriodAnswer, ...]
+    periods: tuple[PeriodAnswer, ...] = Field(description="counts by period")
     latencies: tuple[LatencyAnswer, ...] = Field(description="of searches that came by themselves")
-    audits: AuditsAnswer
+    audits: AuditsAnswer = Field(
+        description="cached answers that were compared with fresh searches"
+    )
     kept_days: int = Field(description="older counts are deleted")

@@ -38,7 +38,7 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
     month = await month_of(context, tenant)
-    days = await services.usage.days(tenant, first, last)
+    days = await services.stores.usage.days(tenant, first, last)
     return json_response(
         UsageAnswer(
             days=tuple(
@@ -54,7 +54,7 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
             ),
             cost_month=round(month.cost, 6),
             budget_month=month.budget,
-            quotas=quotas_answer(*await services.quotas.get(tenant)),
+            quotas=quotas_answer(*await services.stores.quotas.get(tenant)),
         )
     )
 
@@ -62,8 +62,8 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
 async def month_of(context: RequestContext[AdminServices], tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
     services = context.services
-    await services.usage_meter.flush()
-    month = await services.usage.month(tenant, utc_now().date().replace(day=1))
+    await services.usage_meter.pending.flush()
+    month = await services.stores.usage.month(tenant, utc_now().date().replace(day=1))
     is_default = month.budget is None
     return MonthlyUsage(month.cost, services.settings.budget_month if is_default else month.budget)
 
@@ -71,9 +71,9 @@ async def month_of(context: RequestContext[AdminServices], tenant: str) -> Month
 async def get_budget(context: RequestContext[AdminServices]) -> Response:
     """The tenant's own budget, as `put_budget` takes it."""
     tenant = await own_tenant(context)
-    if not await context.services.tenants.exists(tenant):
+    if not await context.services.stores.tenants.exists(tenant):
         raise problems.not_found("tenant", "The tenant does not exist.")
-    month = await context.services.usage.month(tenant, utc_now().date())
+    month = await context.services.stores.usage.month(tenant, utc_now().date())
     return json_response(BudgetBody(budget_month=month.budget))
 
 
@@ -81,16 +81,16 @@ async def put_budget(context: RequestContext[AdminServices]) -> Response:
     """Set the budget and run the jobs that waited for it."""
     tenant = named_tenant(context)
     body = context.parse_body(BudgetBody)
-    if not await context.services.usage.put_budget(tenant, body.budget_month):
+    if not await context.services.stores.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "The tenant does not exist.")
     context.services.usage_meter.drop_cached(tenant)
-    await context.services.jobs.run_now(tenant)
+    await context.services.stores.jobs.run_now(tenant)
     return Response(status_code=204)
 
 
 async def get_quotas(context: RequestContext[AdminServices]) -> Response:
     """The tenant's own quotas, as `put_quotas` takes them."""
-    own = await context.services.quotas.own(await own_tenant(context))
+    own = await context.services.stores.quotas.own(await own_tenant(context))
     if own is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
     return json_response(QuotasBody(**asdict(own)))
@@ -101,16 +101,16 @@ async def put_quotas(context: RequestContext[AdminServices]) -> Response:
     tenant = named_tenant(context)
     body = context.parse_body(QuotasBody)
     own = Quotas(body.documents, body.chunks, body.bytes, body.sources)
-    if not await context.services.quotas.put(tenant, own):
+    if not await context.services.stores.quotas.put(tenant, own):
         raise problems.not_found("tenant", "The tenant does not exist.")
     return Response(status_code=204)
 
 
 async def get_status(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
-    await context.services.usage_meter.flush()
-    sources = await context.services.usage.status(caller.principal.tenant)
-    audit = await context.services.audits.last(caller.principal.tenant)
+    await context.services.usage_meter.pending.flush()
+    sources = await context.services.stores.usage.status(caller.principal.tenant)
+    audit = await context.services.stores.audits.last(caller.principal.tenant)
     waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]
     return json_response(
         StatusAnswer(

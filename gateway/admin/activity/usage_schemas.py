@@ -14,18 +14,18 @@ class DayAnswer(Body):
     day: date = Field(description="day in UTC")
     operation: str = Field(description="`ingest` or `search`")
     tokens: int = Field(description="tokens as the model service counts them")
-    cost: float
+    cost: float = Field(description="cost of the tokens by the operator's prices")
     texts_embedded: int = Field(description="texts that the embedder embedded")
     embeddings_reused: int = Field(description="chunks that reused a stored embedding")
 
 
 class QuotaAnswer(Body):
-    used: int
+    used: int = Field(description="what the tenant stores of it now")
     limit: int | None = Field(description="null: no limit")
 
 
 class QuotasAnswer(Body):
-    documents: QuotaAnswer
+    documents: QuotaAnswer = Field(description="documents")
     chunks: QuotaAnswer = Field(description="with summaries")
     bytes: QuotaAnswer = Field(description="of texts, in UTF-8, and of uploaded files")
     sources: QuotaAnswer = Field(description="with vector stores")
@@ -34,14 +34,18 @@ class QuotasAnswer(Body):
 class QuotasBody(Body):
     """The most that the tenant may store; null: the default of all tenants."""
 
-    documents: QuotaLimit = None
-    chunks: QuotaLimit = None
-    bytes: QuotaLimit = None
-    sources: QuotaLimit = None
+    documents: QuotaLimit = Field(
+        None, description="most documents; null: the default of all tenants"
+    )
+    chunks: QuotaLimit = Field(None, description="most chunks; null: the default of all tenants")
+    bytes: QuotaLimit = Field(
+        None, description="most bytes of texts and files; null: the default of all tenants"
+    )
+    sources: QuotaLimit = Field(None, description="most sources; null: the default of all tenants")
 
 
 class UsageAnswer(Body):
-    days: tuple[DayAnswer, ...]
+    days: tuple[DayAnswer, ...] = Field(description="tokens and costs by day and operation")
     cost_month: float = Field(description="cost of this month so far")
     budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
     quotas: QuotasAnswer = Field(description="what the tenant stores now, and may store")
@@ -81,4 +85,4 @@ class SourceStatusBody(StatusBody):
 class StatusAnswer(StatusBody):
     audited_at: datetime | None = Field(description="time of the last index audit; null: never")
     problems: dict[str, int] = Field(description="unrepaired problems of that audit, by kind")
-    sources: tuple[SourceStatusBody, ...]
+    sources: tuple[SourceStatusBody, ...] = Field(description="work by source")

@@ -36,8 +36,7 @@ from gateway.http.route import ApiRoute, body_limit
 from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
-from gateway.receipts.receipt_endpoint import get_receipt_keys
-from gateway.receipts.receipt_schemas import ReceiptKeySet
+from gateway.receipts.receipt_endpoint import ReceiptKeySet, get_receipt_keys
 from gateway.schemas import QueuedAnswer
 from gateway.search.plans.batch_endpoint import search_batch
 from gateway.search.schemas import search_answer_schemas, search_schemas

@@ -1,8 +1,7 @@
 """`nearhit audit log`: lists and verifies the audit logs of all tenants."""
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from gateway.settings.settings import Settings
     from index.audit.audit_chain import AuditHead, Verified
     from index.audit.audit_log import LoggedAction
     from index.postgres.database import Database
@@ -61,21 +59,20 @@ def audit_log(
     if verify:
         raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
-    async def run(settings: "Settings") -> "list[LoggedAction]":
+    async def run(database: "Database") -> "list[LoggedAction]":
         from gateway.operator import operations
         from index.audit.audit_log import AuditLog, AuditLogFilter
 
-        async with _open_database(settings) as database:
-            log = AuditLog(database)
-            names = await log.tenants() if tenant is None else [tenant]
-            row_filter = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
-            rows = await log.newest(names, row_filter, limit=limit)
-            if tenant is not None and not rows:  # one that is deleted may have rows left
-                await operations.require_tenant(database, tenant)
-            return rows
+        log = AuditLog(database)
+        names = await log.tenants() if tenant is None else [tenant]
+        row_filter = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
+        rows = await log.newest(names, row_filter, limit=limit)
+        if tenant is not None and not rows:  # one that is deleted may have rows left
+            await operations.require_tenant(database, tenant)
+        return rows
 
     table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
-    rows = common.run(run)
+    rows = common.run_on_database(run)
     if as_json:
         common.print_json(rows)
         return
@@ -95,17 +92,16 @@ def audit_log(
 def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
     """Print the head or the fault of each log; whether there is a fault."""
 
-    async def run(settings: "Settings") -> "list[Verified]":
+    async def run(database: "Database") -> "list[Verified]":
         from index.audit import audit_chain
 
         heads = [_parse_head(line) for line in lines]
-        async with _open_database(settings) as database:
-            verified = [result async for result in audit_chain.verify(database, tenant, heads)]
+        verified = [result async for result in audit_chain.verify(database, tenant, heads)]
         if tenant is not None and not verified:
             raise CommandError(f"there is no audit log of {tenant}")
         return verified
 
-    results = common.run(run)
+    results = common.run_on_database(run)
     has_fault = any(result.fault is not None for result in results)
     if as_json:
         common.print_json(results)
@@ -144,11 +140,3 @@ def _format_details(details: Mapping[str, Any]) -> str:
         elif value is not None:
             parts.append(f"{name} {', '.join(value) if isinstance(value, list) else value}")
     return "; ".join(parts)
-
-
-@asynccontextmanager
-async def _open_database(settings: "Settings") -> "AsyncIterator[Database]":
-    from gateway.operator import operations  # slow to import, and `--help` does not need it
-
-    async with operations.open_database(settings) as database:
-        yield database

@@ -1,7 +1,5 @@
 """`nearhit jobs`: the operator lists, replays and drops the jobs of all tenants."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -14,8 +12,8 @@ from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from gateway.settings.settings import Settings
-    from index.jobs.job_queue import Job, JobQueue
+    from index.jobs.job_queue import Job
+    from index.postgres.database import Database
 
 commands = typer.Typer(no_args_is_help=True, help="Queued, running and failed jobs.")
 
@@ -40,18 +38,17 @@ def list_jobs(
     nearhit jobs list --state failed --json
     """
 
-    async def run(settings: "Settings") -> "list[Job]":
+    async def run(database: "Database") -> "list[Job]":
         from gateway.operator import operations
         from index.jobs.job_queue import JobQueue
 
-        async with operations.open_database(settings) as database:
-            jobs = await JobQueue(database).page(tenant, state=state, kind=kind, limit=limit)
-            if tenant is not None and not jobs:  # one that is deleted may have jobs left
-                await operations.require_tenant(database, tenant)
-            return jobs
+        jobs = await JobQueue(database).page(tenant, state=state, kind=kind, limit=limit)
+        if tenant is not None and not jobs:  # one that is deleted may have jobs left
+            await operations.require_tenant(database, tenant)
+        return jobs
 
     table = Table("job", "tenant", "kind", "target", "state", "attempts", "created", "error")
-    jobs = common.run(run)
+    jobs = common.run_on_database(run)
     if as_json:
         common.print_json([_without_payload(job) for job in jobs])
         return
@@ -78,14 +75,15 @@ def show_job(
     nearhit jobs show job_5f0c
     """
 
-    async def run(settings: "Settings") -> "Job":
-        async with _open_queue(settings) as jobs:
-            job = await jobs.get(None, job_id)
+    async def run(database: "Database") -> "Job":
+        from index.jobs.job_queue import JobQueue
+
+        job = await JobQueue(database).get(None, job_id)
         if job is None:
             raise CommandError(f"there is no job {job_id}")
         return job
 
-    job = common.run(run)
+    job = common.run_on_database(run)
     if as_json:
         text = job.payload.decode(errors="replace") if payload and job.payload else None
         common.print_json(_without_payload(job) | ({} if text is None else {"payload": text}))
@@ -121,15 +119,16 @@ def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     nearhit jobs replay job_5f0c job_77aa
     """
 
-    async def run(settings: "Settings") -> None:
-        async with _open_queue(settings) as queue:
-            for job_id in jobs:
-                if not await queue.replay(None, job_id):
-                    raise CommandError(f"there is no failed job {job_id}")
-                if not as_json:
-                    console.print(f"queued {job_id} again", markup=False)
+    async def run(database: "Database") -> None:
+        from index.jobs.job_queue import JobQueue
 
-    common.run(run)
+        for job_id in jobs:
+            if not await JobQueue(database).replay(None, job_id):
+                raise CommandError(f"there is no failed job {job_id}")
+            if not as_json:
+                console.print(f"queued {job_id} again", markup=False)
+
+    common.run_on_database(run)
     if as_json:
         common.print_json({"queued": jobs})
 
@@ -141,27 +140,19 @@ def delete_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     nearhit jobs delete job_5f0c
     """
 
-    async def run(settings: "Settings") -> None:
-        async with _open_queue(settings) as queue:
-            for job_id in jobs:
-                if not await queue.delete(None, job_id):
-                    raise CommandError(f"there is no job {job_id}, or it is running")
-                if not as_json:
-                    console.print(f"deleted {job_id}", markup=False)
+    async def run(database: "Database") -> None:
+        from index.jobs.job_queue import JobQueue
 
-    common.run(run)
+        for job_id in jobs:
+            if not await JobQueue(database).delete(None, job_id):
+                raise CommandError(f"there is no job {job_id}, or it is running")
+            if not as_json:
+                console.print(f"deleted {job_id}", markup=False)
+
+    common.run_on_database(run)
     if as_json:
         common.print_json({"deleted": jobs})
 
 
 def _without_payload(job: "Job") -> dict[str, object]:
     return {name: value for name, value in asdict(job).items() if name != "payload"}
-
-
-@asynccontextmanager
-async def _open_queue(settings: "Settings") -> "AsyncIterator[JobQueue]":
-    from gateway.operator import operations  # slow to import, and `--help` does not need it
-    from index.jobs.job_queue import JobQueue
-
-    async with operations.open_database(settings) as database:
-        yield JobQueue(database)

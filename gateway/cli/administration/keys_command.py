@@ -1,8 +1,6 @@
 """`nearhit key`: the operator creates, lists, rotates and revokes keys of all tenants."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +13,8 @@ from gateway.cli.common import AsJson, Subject, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from gateway.settings.settings import Settings
-    from index.tenants.keys import KeyStore, ShownKey
+    from index.postgres.database import Database
+    from index.tenants.keys import ShownKey
 
 commands = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -84,18 +82,17 @@ def list_keys(
     nearhit key list --tenant acme --json
     """
 
-    async def run(settings: "Settings") -> "list[ShownKey]":
+    async def run(database: "Database") -> "list[ShownKey]":
         from gateway.operator import operations
         from index.tenants.keys import KeyStore
 
-        async with operations.open_database(settings) as database:
-            await operations.require_tenant(database, tenant)
-            return await KeyStore(database).page(tenant, after="", limit=_LISTED_MAX)
+        await operations.require_tenant(database, tenant)
+        return await KeyStore(database).page(tenant, after="", limit=_LISTED_MAX)
 
     table = Table(
         "key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "state"
     )
-    keys = common.run(run)
+    keys = common.run_on_database(run)
     if as_json:
         common.print_json(keys)
         return
@@ -122,18 +119,18 @@ def rotate_key(
     nearhit key rotate key_5f0c --overlap-s 3600
     """
 
-    async def run(settings: "Settings") -> str:
+    async def run(database: "Database") -> str:
         from gateway.auth.authenticator import utc_now
         from gateway.auth.credentials import key_digest, make_secret, new_id
+        from index.tenants.keys import KeyStore
 
         secret, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
-        async with _open_keys(settings) as keys:
-            new_key_id = new_id("key")
-            if not await keys.rotate(None, key, new_key_id, key_digest(secret), until):
-                raise CommandError(f"there is no valid key {key}")
+        keys, new_key_id = KeyStore(database), new_id("key")
+        if not await keys.rotate(None, key, new_key_id, key_digest(secret), until):
+            raise CommandError(f"there is no valid key {key}")
         return secret
 
-    secret = common.run(run)
+    secret = common.run_on_database(run)
     common.print_result(secret, {"key": secret}, as_json=as_json)
 
 
@@ -144,19 +141,11 @@ def revoke_key(key: KeyId, as_json: AsJson = False) -> None:
     nearhit key revoke key_5f0c
     """
 
-    async def run(settings: "Settings") -> None:
-        async with _open_keys(settings) as keys:
-            if not await keys.revoke(None, key):
-                raise CommandError(f"there is no valid key {key}")
+    async def run(database: "Database") -> None:
+        from index.tenants.keys import KeyStore
 
-    common.run(run)
+        if not await KeyStore(database).revoke(None, key):
+            raise CommandError(f"there is no valid key {key}")
+
+    common.run_on_database(run)
     common.print_result(f"revoked {key}", {"revoked": key}, as_json=as_json)
-
-
-@asynccontextmanager
-async def _open_keys(settings: "Settings") -> "AsyncIterator[KeyStore]":
-    from gateway.operator import operations  # slow to import, and `--help` does not need it
-    from index.tenants.keys import KeyStore
-
-    async with operations.open_database(settings) as database:
-        yield KeyStore(database)

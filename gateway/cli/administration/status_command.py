@@ -1,9 +1,7 @@
 """`nearhit status` and `nearhit usage`: index lag and usage of all tenants."""
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from index.postgres.collation import CollationChange
     from index.postgres.database import Database
     from index.regions.standbys import StandbyStatus
-    from index.tenants.usage import DailyUsage
+    from index.tenants.usage import DailyUsage, IngestStatus
 
 Names = Annotated[
     list[str] | None, typer.Option("--tenant", help="A tenant; repeat for more. Default: all.")
@@ -36,7 +34,6 @@ Last = Annotated[
 ]
 
 T = TypeVar("T")
-U = TypeVar("U")
 Stored: TypeAlias = "tuple[StoredAmounts, Quotas]"
 
 
@@ -61,9 +58,17 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """
     headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused", "no vector")
     table = Table("tenant", "source", *headings)
-    statuses, servers = _query_tenants(
-        tenant or [], lambda stores, name: stores.usage.status(name), _look_at_servers
-    )
+
+    async def run(settings: "Settings") -> "tuple[list[tuple[str, list[IngestStatus]]], _Servers]":
+        from gateway.operator import operations
+
+        async with operations.open_database(settings) as database:
+            sources = await _by_tenant(
+                database, settings, tenant or [], lambda stores, name: stores.usage.status(name)
+            )
+            return sources, await _look_at_servers(settings, database)
+
+    statuses, servers = common.run(run)
     if as_json:
         common.print_json({"tenants": dict(statuses), **asdict(servers)})
         return
@@ -78,6 +83,52 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
                 *map(str, (source.embedded, source.reused, source.without_vector)),
             )
     common.print_table(table, "no sources yet")
+    _print_servers(servers)
+
+
+def usage(
+    tenant: Names = None, first: First = None, last: Last = None, as_json: AsJson = False
+) -> None:
+    """Show tokens and cost by day, tenant and operation, by default of this month; and quotas.
+
+    Of each quota what the tenant stores now, and what it may store.
+
+        nearhit usage --tenant acme --json
+    """
+    today = datetime.now(UTC)
+    begin, end = (first or today.replace(day=1)).date(), (last or today).date()
+    table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
+    stored = Table("tenant", "documents", "chunks", "bytes", "sources")
+
+    async def query(stores: "Stores", name: str) -> "tuple[list[DailyUsage], Stored]":
+        return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
+
+    async def run(settings: "Settings") -> "list[tuple[str, tuple[list[DailyUsage], Stored]]]":
+        from gateway.operator import operations
+
+        async with operations.open_database(settings) as database:
+            return await _by_tenant(database, settings, tenant or [], query)
+
+    used = common.run(run)
+    if as_json:
+        tenants = {
+            name: {"days": days, "stored": amounts, "quotas": quotas}
+            for name, (days, (amounts, quotas)) in used
+        }
+        common.print_json({"tenants": tenants})
+        return
+    for name, (days, (amounts, quotas)) in used:
+        stored.add_row(name, *map(_share, astuple(amounts), astuple(quotas)))
+        for day in days:
+            table.add_row(
+                *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
+                *map(str, (day.embedded, day.reused)),
+            )
+    common.print_table(table, "no usage")
+    common.print_table(stored)
+
+
+def _print_servers(servers: _Servers) -> None:
     nodes = Table("Redis", "slots", "memory", "when it is full")
     for node in servers.redis:
         nodes.add_row(escape(node.node), *_memory(node))
@@ -99,42 +150,6 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
         for each in servers.standbys:
             lags.add_row(escape(each.name), *_lag(each))
         common.print_table(lags)
-
-
-def usage(
-    tenant: Names = None, first: First = None, last: Last = None, as_json: AsJson = False
-) -> None:
-    """Show tokens and cost by day, tenant and operation, by default of this month; and quotas.
-
-    Of each quota what the tenant stores now, and what it may store.
-
-        nearhit usage --tenant acme --json
-    """
-    today = datetime.now(UTC)
-    begin, end = (first or today.replace(day=1)).date(), (last or today).date()
-    table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
-    stored = Table("tenant", "documents", "chunks", "bytes", "sources")
-
-    async def query(stores: "Stores", name: str) -> "tuple[list[DailyUsage], Stored]":
-        return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
-
-    used, _ = _query_tenants(tenant or [], query, _look_at_nothing)
-    if as_json:
-        tenants = {
-            name: {"days": days, "stored": amounts, "quotas": quotas}
-            for name, (days, (amounts, quotas)) in used
-        }
-        common.print_json({"tenants": tenants})
-        return
-    for name, (days, (amounts, quotas)) in used:
-        stored.add_row(name, *map(_share, astuple(amounts), astuple(quotas)))
-        for day in days:
-            table.add_row(
-                *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
-                *map(str, (day.embedded, day.reused)),
-            )
-    common.print_table(table, "no usage")
-    common.print_table(stored)
 
 
 def _share(used: int, limit: int | None) -> str:
@@ -175,33 +190,16 @@ async def _look_at_servers(settings: "Settings", database: "Database") -> _Serve
         )
 
 
-async def _look_at_nothing(_settings: "Settings", _database: "Database") -> None:
-    """Nothing else is shown."""
-
-
-def _query_tenants(
+async def _by_tenant(
+    database: "Database",
+    settings: "Settings",
     names: Sequence[str],
     query: "Callable[[Stores, str], Coroutine[None, None, T]]",
-    look: "Callable[[Settings, Database], Coroutine[None, None, U]]",
-) -> tuple[list[tuple[str, T]], U]:
-    """The result of a query for each named tenant, or for all; and what else is looked at."""
-
-    async def run(settings: "Settings") -> tuple[list[tuple[str, T]], U]:
-        async with _open_stores(settings, names) as (database, stores, tenants):
-            results = [(name, await query(stores, name)) for name in tenants]
-            return results, await look(settings, database)
-
-    with common.connected() as settings:
-        return asyncio.run(run(settings))
-
-
-@asynccontextmanager
-async def _open_stores(
-    settings: "Settings", names: Sequence[str]
-) -> "AsyncIterator[tuple[Database, Stores, list[str]]]":
-    from gateway.operator import operations  # slow to import, and `--help` does not need it
+) -> list[tuple[str, T]]:
+    """The result of a query for each named tenant, or for all."""
+    from gateway.operator import operations
     from gateway.stores import Stores
 
-    async with operations.open_database(settings) as database:
-        stores = Stores.of(database, settings)
-        yield database, stores, await operations.resolve_tenants(stores.tenants, names)
+    stores = Stores.of(database, settings)
+    tenants = await operations.resolve_tenants(stores.tenants, names)
+    return [(name, await query(stores, name)) for name in tenants]

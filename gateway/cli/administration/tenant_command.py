@@ -1,8 +1,6 @@
 """`nearhit tenant`: the operator lists, creates, clears and deletes tenants."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,8 +12,8 @@ from gateway.cli.common import AsJson, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from gateway.settings.settings import Settings
-    from index.tenants.tenant_store import TenantStore, TenantSummary
+    from index.postgres.database import Database
+    from index.tenants.tenant_store import TenantSummary
 
 _LISTED_MAX = 10_000
 
@@ -49,11 +47,12 @@ def list_tenants(as_json: AsJson = False) -> None:
     nearhit tenant list --json
     """
 
-    async def run(settings: "Settings") -> "list[TenantSummary]":
-        async with _open_tenants(settings) as tenants:
-            return await tenants.page(after="", limit=_LISTED_MAX)
+    async def run(database: "Database") -> "list[TenantSummary]":
+        from index.tenants.tenant_store import TenantStore
 
-    rows = common.run(run)
+        return await TenantStore(database).page(after="", limit=_LISTED_MAX)
+
+    rows = common.run_on_database(run)
     if as_json:
         common.print_json(rows)
         return
@@ -78,14 +77,15 @@ def clear_cache(
     nearhit tenant clear-cache acme
     """
 
-    async def run(settings: "Settings") -> int:
-        async with _open_tenants(settings) as tenants:
-            revision = await tenants.invalidate(tenant)
+    async def run(database: "Database") -> int:
+        from index.tenants.tenant_store import TenantStore
+
+        revision = await TenantStore(database).invalidate(tenant)
         if revision is None:
             raise CommandError(f"there is no tenant {tenant}")
         return revision
 
-    revision = common.run(run)
+    revision = common.run_on_database(run)
     text = f"cleared; answers begin anew at revision {revision:,}"
     common.print_result(text, {"tenant": tenant, "revision": revision}, as_json=as_json)
 
@@ -106,12 +106,3 @@ def create_tenant(
         asyncio.run(operations.create_tenant(settings, tenant, name))
     value = {"id": tenant, "name": name}
     common.print_result(f"created tenant {tenant}", value, as_json=as_json)
-
-
-@asynccontextmanager
-async def _open_tenants(settings: "Settings") -> "AsyncIterator[TenantStore]":
-    from gateway.operator import operations  # slow to import, and `--help` does not need it
-    from index.tenants.tenant_store import TenantStore
-
-    async with operations.open_database(settings) as database:
-        yield TenantStore(database)

@@ -3,7 +3,6 @@
 Every call goes over HTTP to a separate process, as an agent's calls would.
 """
 
-import asyncio
 import os
 import re
 import shutil
@@ -28,12 +27,9 @@ from gateway.cli import common
 from gateway.cli.start import serve_command
 from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
-from gateway.operator import quickstart, source_ingest
+from gateway.operator import quickstart
 from gateway.settings import setting_sources
 from gateway.settings.settings import Settings
-from ingest.sources.origin import EXAMPLE
-from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Defaults
 
 _TENANT = "ostrelume"
 _START_S_MAX = 60.0
@@ -129,20 +125,8 @@ def _settings(folder: Path, servers: embedded_servers.Servers) -> Settings:
 
 
 def _ingest(console: Console, settings: Settings) -> None:
-    handbook = quickstart.example_handbook()
-    source = FolderSource(handbook, Defaults(readers=("tenant",)), name="handbook")
     started_s = time.perf_counter()
-    report = asyncio.run(
-        source_ingest.ingest(
-            settings,
-            source,
-            _TENANT,
-            EXAMPLE,
-            prune=None,
-            on_item=lambda _report: None,
-            may_publish=True,
-        )
-    )
+    report = quickstart.ingest_example(settings, _TENANT)
     console.print(
         f"Ingested the handbook of an invented company: {report.documents} documents, "
         f"{report.chunks_added} chunks, {time.perf_counter() - started_s:.1f} s.\n"

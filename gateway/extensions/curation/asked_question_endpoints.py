@@ -32,7 +32,7 @@ async def list_asked_questions(context: RequestContext[CurationServices]) -> Res
     limit = context.request.query_params.get("limit", str(_DEFAULT_LIMIT))
     if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= LIMIT_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {LIMIT_MAX}")
-    await services.asked_question_log.flush()
+    await services.asked_question_log.pending.flush()
     store = services.asked_questions
     rows = await store.most_asked(tenant, first, last, today=today, limit=int(limit))
     return read_response(
@@ -63,7 +63,7 @@ async def put_question_recording(context: RequestContext[CurationServices]) -> R
 async def delete_asked_question(context: RequestContext[CurationServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     services, question_id = context.services, context.request.path_params["question_id"]
-    await services.asked_question_log.flush()
+    await services.asked_question_log.pending.flush()
     if not _ID.fullmatch(question_id) or not await services.asked_questions.delete(
         tenant, bytes.fromhex(question_id)
     ):

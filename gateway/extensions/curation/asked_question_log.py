@@ -4,7 +4,6 @@ The asker is not recorded. A process that is killed loses the counts of its last
 """
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, date, datetime
 
 from gateway.extension import FlushBuffer, Outcome
@@ -31,7 +30,7 @@ class AskedQuestionLog:
         self._now_s = now_s
         self._day_no = -1
         self._day = date.min
-        self._pending: FlushBuffer[QuestionKey, QuestionCount] = FlushBuffer(
+        self.pending: FlushBuffer[QuestionKey, QuestionCount] = FlushBuffer(
             "asked_questions",
             store.add,
             _merge,
@@ -48,15 +47,7 @@ class AskedQuestionLog:
         if comparable := comparable_question(question):
             unsure = int(outcome != "confident")
             key = QuestionKey(tenant, self._today(), comparable)
-            self._pending.add(tenant, key, QuestionCount(question.strip(), 1, unsure))
-
-    async def flush(self) -> None:
-        """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""
-        await self._pending.flush()
-
-    def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Flush every FLUSH_S seconds during the block, and once at its end."""
-        return self._pending.background_flush()
+            self.pending.add(tenant, key, QuestionCount(question.strip(), 1, unsure))
 
     def _today(self) -> date:
         day_no = int(self._now_s()) // _DAY_S

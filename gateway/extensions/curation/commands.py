@@ -13,6 +13,7 @@ from gateway.cli.common import AsJson
 if TYPE_CHECKING:
     from gateway.extension import Settings
     from gateway.extensions.curation.low_confidence_store import CurationRecord
+    from index.postgres.database import Database
 
 COMMANDS = typer.Typer()
 
@@ -32,18 +33,16 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     nearhit curation list --tenant acme --json
     """
 
-    async def run(settings: "Settings") -> "list[CurationRecord]":
+    async def run(database: "Database") -> "list[CurationRecord]":
         from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
         from gateway.operator import operations
 
-        async with operations.open_database(settings) as database:
-            await operations.require_tenant(database, tenant)
-            return await LowConfidenceStore(database).page(
-                tenant, "open", after=None, limit=_LISTED_MAX
-            )
+        await operations.require_tenant(database, tenant)
+        store = LowConfidenceStore(database)
+        return await store.page(tenant, "open", after=None, limit=_LISTED_MAX)
 
     table = Table("item", "asked", "best hit", "question")
-    items = common.run(run)
+    items = common.run_on_database(run)
     if as_json:
         common.print_json(items)
         return

@@ -35,7 +35,7 @@ async def list_curation(context: RequestContext[CurationServices]) -> Response:
     state = next((name for name in _STATES if name == query.get("state", "open")), None)
     if state is None:
         raise problems.invalid_field("state", f"must be one of {', '.join(_STATES)}")
-    await context.services.low_confidence_log.flush()  # this worker's
+    await context.services.low_confidence_log.pending.flush()  # this worker's
     rows = await context.services.low_confidence.page(
         caller.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
     )

@@ -83,18 +83,18 @@ class LowConfidenceHit(Body):
 
 
 class CurationItem(Body):
-    item_id: str
+    item_id: str = Field(description="identifier of the question")
     question: str
     hits: tuple[LowConfidenceHit, ...] = Field(description="the best hits of the last search")
     count: int = Field(description="how often the question was asked")
     state: State = Field(description="`open`, `resolved` or `dismissed`")
     document_id: str | None = Field(description="the document that resolved it")
-    first_at: datetime
-    last_at: datetime
+    first_at: datetime = Field(description="when the question was first asked")
+    last_at: datetime = Field(description="when the question was last asked")
 
 
 class CurationAnswer(Body):
-    items: tuple[CurationItem, ...]
+    items: tuple[CurationItem, ...] = Field(description="the questions, the most frequent first")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 

@@ -17,8 +17,8 @@ _PRUNE_INTERVAL_S = 3_600.0  # of asked questions
 async def _open(services: Services, settings: CurationSettings) -> AsyncIterator[CurationServices]:
     own = curation_services.build(services, items_max=settings.items_max)
     async with (
-        own.asked_question_log.background_flush(),
-        own.low_confidence_log.background_flush(),
+        own.asked_question_log.pending.background_flush(),
+        own.low_confidence_log.pending.background_flush(),
     ):
         services.search.watchers.append(own.watch)
         yield own

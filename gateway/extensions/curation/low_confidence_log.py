@@ -4,7 +4,6 @@ The asker is not recorded. A process that is killed loses the questions of its l
 """
 
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import orjson
@@ -39,7 +38,7 @@ class LowConfidenceLog:
     ) -> None:
         self._items = store
         self._items_max = items_max
-        self._pending: FlushBuffer[tuple[str, str], _PendingQuestion] = FlushBuffer(
+        self.pending: FlushBuffer[tuple[str, str], _PendingQuestion] = FlushBuffer(
             "curation",
             self._store,
             _merge,
@@ -54,15 +53,7 @@ class LowConfidenceLog:
         if not self._items_max:
             return
         key = (tenant, question.casefold())
-        self._pending.add(tenant, key, _PendingQuestion(question, body))
-
-    async def flush(self) -> None:
-        """Store the pending questions. Raises `DatabaseUnavailable`; they stay for the next."""
-        await self._pending.flush()
-
-    def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Flush regularly during the block, and once at its end."""
-        return self._pending.background_flush()
+        self.pending.add(tenant, key, _PendingQuestion(question, body))
 
     async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
         items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]

@@ -48,7 +48,7 @@ async def list_faqs(context: RequestContext[DocumentServices]) -> Response:
         raise problems.invalid_field("state", f"must be one of {', '.join(STATES)}")
     category = query.get("category")
     rows = await faq_store.page(
-        context.services.database,
+        context.services.stores.database,
         caller.principal.tenant,
         category=None
         if category is None
@@ -69,7 +69,7 @@ async def list_faqs(context: RequestContext[DocumentServices]) -> Response:
 
 async def list_categories(context: RequestContext[DocumentServices]) -> Response:
     tenant = (await authenticated_admin(context)).principal.tenant
-    database = context.services.database
+    database = context.services.stores.database
     rows = await faq_store.categories(database, tenant, limit=CATEGORIES_MAX)
     return read_response(
         FaqCategoriesAnswer(
@@ -84,7 +84,7 @@ async def list_categories(context: RequestContext[DocumentServices]) -> Response
 async def get_faq(context: RequestContext[DocumentServices]) -> Response:
     caller = await authenticated_admin(context)
     document_id = faq_document.document_id_of(_faq_id(context))
-    stored = await context.services.documents.stored(caller.principal.tenant, document_id)
+    stored = await context.services.stores.documents.stored(caller.principal.tenant, document_id)
     document = _require_faq(caller, None if stored is None else stored.document)
     context.services.read_log.documents(caller.principal, [document_id])
     return preconditions.with_etag(

@@ -87,9 +87,9 @@ class FaqAnswer(Body):
     document_id: str = Field(description="of the document that a search finds while it is active")
     question: str
     answer: str
-    category: str | None
-    keywords: tuple[str, ...]
-    priority: int
+    category: str | None = Field(description="category of the question")
+    keywords: tuple[str, ...] = Field(description="further words that searches find it by")
+    priority: int = Field(description="the highest is first in the list of its category")
     active: bool
     language: str
     readers: tuple[str, ...]
@@ -119,5 +119,5 @@ class FaqWritten(Body):
 
 
 class FaqImported(FaqWritten):
-    line: int
+    line: int = Field(description="number of the line, from 1")
     warning: str | None = Field(None, description="what to check in the FAQ; absent: nothing")

@@ -57,7 +57,7 @@ async def _pages(
     context: RequestContext[DocumentServices],
 ) -> AsyncGenerator[list[dict[str, Any]]]:
     """Each with the caller's present rights. Raises a 401 or 403 `Problem` once they have ended."""
-    database, after = context.services.database, None
+    database, after = context.services.stores.database, None
     while True:
         caller = await authenticated_admin(context)
         page = await faq_store.page(

@@ -1,17 +1,20 @@
-"""`nearhit import`: reads an exported tenant back, or the records of another store."""
+"""`nearhit export`, and `nearhit import` of such a file or of another store's records."""
 
 import asyncio
+import contextlib
+import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from gateway.cli import common
+from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson, Publish, console
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from gateway.extension import Settings
     from gateway.extensions.import_.record_import import ImportOptions
     from ingest.sources.report import Report
@@ -19,6 +22,48 @@ if TYPE_CHECKING:
 COMMANDS = typer.Typer()
 
 System = Literal["archive", "qdrant", "chroma", "pgvector", "ndjson"]
+
+
+@COMMANDS.command(rich_help_panel="Copies")
+def export(
+    tenant: Annotated[str, typer.Argument(help="The tenant.")],
+    to: Annotated[
+        Path | None, typer.Option(help="The file. Default: standard output.", dir_okay=False)
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --to: write the number of documents as JSON.")
+    ] = False,
+) -> None:
+    """Write a tenant's groups, sources and documents with their readers, as NDJSON.
+
+    The export is a snapshot of one instant; searches and writers keep running. Keys are left out.
+    The file is readable by its owner alone and appears once it is whole and on disk; a run that
+    fails leaves an existing file as it is.
+
+        nearhit export acme --to acme.ndjson
+    """
+    if as_json and to is None:
+        raise typer.BadParameter("standard output holds the export: give --to", param_hint="--json")
+    status_console = common.progress_console(as_json=True)
+    with common.connected() as settings:
+        from gateway.extensions.import_.archive import archive_export
+        from gateway.operator import ingest_progress, operations
+
+        async def run(file: "BinaryIO", on_page: Callable[[int, int], None]) -> int:
+            async with operations.retry_while_busy(settings) as database:
+                return await archive_export.export_tenant(database, tenant, file, on_page)
+
+        with (
+            contextlib.nullcontext((None, sys.stdout.buffer))
+            if to is None
+            else atomic_file.writing(to) as (_, file),
+            ingest_progress.exporting(status_console, tenant) as on_page,
+        ):
+            documents = asyncio.run(run(file, on_page))
+    if as_json:
+        common.print_json({"tenant": tenant, "file": str(to), "documents": documents})
+    else:
+        status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
 
 
 @COMMANDS.command("import", rich_help_panel="Copies")
@@ -169,9 +214,9 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
 def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool) -> int:
     """The number of refused lines."""
     with common.connected() as settings:
-        from gateway.extensions.import_.archive_import import import_archive
+        from gateway.extensions.import_.archive.archive import Archive
+        from gateway.extensions.import_.archive.archive_import import import_archive
         from gateway.operator import ingest_progress, operations
-        from ingest.archive import Archive
 
         archive = Archive(file)
         total = archive.header.documents
@@ -220,7 +265,7 @@ def _import_records(options: "ImportOptions", settings: "Settings", *, as_json: 
             )
 
     # The store is asked first: without it, no server of our own is started.
-    with closing(record_import.open_reader(options)) as reader:
+    with contextlib.closing(record_import.open_reader(options)) as reader:
         total = reader.count()
         source = record_import.open_source(options, reader)
         with (

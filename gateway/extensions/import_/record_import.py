@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 from common.billing_context import bill_to
 from gateway.extension import CommandError, Services, TenantBody
 from gateway.extensions.import_ import import_writer
-from gateway.extensions.import_.chroma import ChromaReader
 from gateway.extensions.import_.import_writer import ImportWriter
-from gateway.extensions.import_.ndjson import NdjsonReader
-from gateway.extensions.import_.pgvector import PgvectorReader
-from gateway.extensions.import_.qdrant import QdrantReader
-from gateway.extensions.import_.record import RecordReader
+from gateway.extensions.import_.readers.chroma import ChromaReader
+from gateway.extensions.import_.readers.ndjson import NdjsonReader
+from gateway.extensions.import_.readers.pgvector import PgvectorReader
+from gateway.extensions.import_.readers.qdrant import QdrantReader
+from gateway.extensions.import_.readers.record import RecordReader
 from gateway.extensions.import_.record_mapping import ReaderKind, RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.extensions.import_.target_tenant import create_if_missing

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from gateway.extensions.import_.record import Record, flat
+from gateway.extensions.import_.readers.record import Record, flat
 from index.model.document import Document, normalise
 from ingest.errors import NotImportable
 from ingest.parse.front_matter import LOOKALIKES

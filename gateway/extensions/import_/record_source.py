@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from gateway.extensions.import_.record import Record, RecordReader
+from gateway.extensions.import_.readers.record import Record, RecordReader
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.refused_records import RefusedRecords
 from index.model.document import Document

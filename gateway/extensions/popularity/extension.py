@@ -19,7 +19,7 @@ _PRUNE_INTERVAL_S = 3_600.0  # of openings
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[PopularityServices]:
     own = popularity_services.build(services)
-    async with own.openings.background_flush():
+    async with own.openings.pending.background_flush():
         services.documents.reading_watchers.append(own.openings.add_reading)
         yield own
 

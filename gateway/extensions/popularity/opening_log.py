@@ -4,7 +4,6 @@ A process that is killed loses the openings of its last FLUSH_S seconds.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, date, datetime
 from typing import Protocol
 
@@ -51,7 +50,7 @@ class OpeningLog:
         self._store = store
         self._now_s = now_s
         self._counts: FairCache[tuple[str, str, date], int] = FairCache(_SUBJECTS_MAX)
-        self._pending: FlushBuffer[Opening, None] = FlushBuffer(
+        self.pending: FlushBuffer[Opening, None] = FlushBuffer(
             "document_openings",
             self._add,
             lambda _earlier, _later: None,
@@ -81,7 +80,7 @@ class OpeningLog:
         self._counts.put(principal.tenant, subject, counted + len(keys))
         for key in keys:
             item = opening(principal.tenant, principal.subject, key, today)
-            self._pending.add(principal.tenant, item, None)
+            self.pending.add(principal.tenant, item, None)
         return len(keys)
 
     async def add_reading(
@@ -90,14 +89,6 @@ class OpeningLog:
         """Record a reading of a document as an opening, if the principal's tenant counts these."""
         if principal.counted_openings == "all":
             await self.add(principal, scope, [(tenant, document_id)])
-
-    async def flush(self) -> None:
-        """Store the pending openings. Raises `DatabaseUnavailable`; they stay for the next."""
-        await self._pending.flush()
-
-    def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Flush every FLUSH_S seconds during the block, and once at its end."""
-        return self._pending.background_flush()
 
     async def _add(self, openings: Mapping[Opening, None]) -> None:
         await self._store.add(openings)

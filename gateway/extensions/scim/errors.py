@@ -32,7 +32,7 @@ class ScimErrorAnswer(BaseModel):
 
 def invalid(scim_type: ScimType, detail: str) -> problems.Problem:
     """A 400 `Problem` with the type that SCIM gives it."""
-    return problems.Problem(400, "scim", "Invalid request", detail, members={"scimType": scim_type})
+    return problems.Problem(400, "scim", detail, members={"scimType": scim_type})
 
 
 async def render(request: Request, error: Exception) -> Response:

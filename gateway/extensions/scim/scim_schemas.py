@@ -143,9 +143,9 @@ class ScimAnswer(BaseModel):
 
 class Meta(ScimAnswer):
     resource_type: Literal["User", "Group"]
-    created: datetime
+    created: datetime = Field(description="when the provider created it here")
     last_modified: datetime | None = None
-    location: str
+    location: str = Field(description="address of the resource")
 
 
 class UserEmailAnswer(ScimAnswer):
@@ -169,8 +169,8 @@ class UserResource(ScimAnswer):
 
 class GroupMember(ScimAnswer):
     value: str
-    display: str
-    type: Literal["User"] = "User"
+    display: str = Field(description="name of the member, for people")
+    type: Literal["User"] = Field("User", description="always `User`")
 
 
 class GroupResource(ScimAnswer):

@@ -37,5 +37,5 @@ class WebSettings(SourceDocuments):
 
 
 class WebSourceBody(SourceConfiguration):
-    kind: Literal["web"]
+    kind: Literal["web"] = Field(description="`web`: pages of one host")
     settings: WebSettings

@@ -22,7 +22,6 @@ from gateway.extension import (
     schemas,
     utc_now,
 )
-from gateway.extensions.subscriptions import webhook_message
 from gateway.extensions.subscriptions.subscription_schemas import (
     REFUSED_FIELDS,
     SUBSCRIPTION_ID,
@@ -41,7 +40,8 @@ from gateway.extensions.subscriptions.subscription_store import (
     NewWebhook,
     Subscription,
 )
-from gateway.extensions.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
+from gateway.extensions.subscriptions.webhooks import webhook_message
+from gateway.extensions.subscriptions.webhooks.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
 from index.tenants.principals import Principal
 from ingest.web import urls
 

@@ -57,9 +57,9 @@ class SubscriptionBody(Body):
 class DeadLetter(Body):
     """An event that was given up after the last attempt; the next event reports it too."""
 
-    number: int
-    given_up_at: datetime
-    error: str
+    number: int = Field(description="number of the event")
+    given_up_at: datetime = Field(description="when the last attempt failed")
+    error: str = Field(description="why it failed")
 
 
 class WebhookAnswer(Body):
@@ -71,7 +71,9 @@ class WebhookAnswer(Body):
         None, description="verifies the signatures; shown once, when the subscription is created"
     )
     attempts: int = Field(description="failed attempts to deliver the event of now")
-    next_attempt_at: datetime | None
+    next_attempt_at: datetime | None = Field(
+        description="when the next event is sent after a failure; null: none failed"
+    )
     last_error: str | None
     end_reason: str | None = Field(
         description="why nothing more is sent: `revoked`, `expired`, `public_not_received` if the "
@@ -124,9 +126,9 @@ class HitChanges(Body):
     """Applied to the hits that the receiver has, these give the hits of the answer of now."""
 
     chunk_ids: tuple[int, ...] = Field(description="of all hits of the answer, best first")
-    added: tuple[HitAnswer, ...]
+    added: tuple[HitAnswer, ...] = Field(description="hits that the answer did not have")
     updated: tuple[HitAnswer, ...] = Field(description="hits of which a field has changed")
-    removed: tuple[RemovedHit, ...]
+    removed: tuple[RemovedHit, ...] = Field(description="hits that the answer no longer has")
 
 
 class AnswerEventData(Body):
@@ -139,7 +141,9 @@ class AnswerEventData(Body):
         "and `added` has all hits"
     )
     revision: int = Field(description="the revision of the tenant up to which the answer is right")
-    low_confidence: bool
+    low_confidence: bool = Field(
+        description="true if no hit reaches the minimum score; else absent"
+    )
     hits: HitChanges | None = Field(None, description="absent unless `deliver.hits` is `changes`")
 
 

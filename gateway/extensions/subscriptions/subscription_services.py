@@ -10,10 +10,13 @@ from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMe
 from gateway.extensions.subscriptions.subscription_settings import SubscriptionSettings
 from gateway.extensions.subscriptions.subscription_store import SubscriptionStore
 from gateway.extensions.subscriptions.subscription_watcher import WatcherServices
-from gateway.extensions.subscriptions.webhook_delivery import DeliveryServices, WebhookClient
-from gateway.extensions.subscriptions.webhook_message import PAUSES_S
-from gateway.extensions.subscriptions.webhook_sender import WebhookSender
-from gateway.extensions.subscriptions.webhook_store import WebhookStore
+from gateway.extensions.subscriptions.webhooks.webhook_delivery import (
+    DeliveryServices,
+    WebhookClient,
+)
+from gateway.extensions.subscriptions.webhooks.webhook_message import PAUSES_S
+from gateway.extensions.subscriptions.webhooks.webhook_sender import WebhookSender
+from gateway.extensions.subscriptions.webhooks.webhook_store import WebhookStore
 from index.invalidation.changes import ChangeLog
 from ingest.web.addresses import AddressPolicy, parse_networks
 

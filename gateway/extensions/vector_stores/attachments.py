@@ -87,7 +87,7 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     def revise(stored: Document | None) -> Document:
         return replace(document_update.require_editable(caller, stored), metadata=metadata)
 
-    written = await services.writer.put(
+    written = await services.documents.writer.put(
         caller.principal.tenant,
         document.document_id,
         revise,
@@ -106,7 +106,7 @@ async def get_attached_content(context: RequestContext[VectorStoreServices]) -> 
         return json_response(FileContentPage(data=(Content(text=received.document.text),)))
     store = await require_store(context, caller)
     document = (await _document(context, caller, store, _file_id(context))).document
-    context.services.read_log.documents(caller.principal, [document.document_id])
+    context.services.documents.read_log.documents(caller.principal, [document.document_id])
     return json_response(FileContentPage(data=(Content(text=document.text),)))
 
 
@@ -116,7 +116,7 @@ async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
     services, tenant = context.services, caller.principal.tenant
     store, file_id = await require_store(context, caller), _file_id(context)
     attached = await _attached(context, caller, store, file_id)
-    if attached is None or await services.documents.stored(tenant, attached.document_id):
+    if attached is None or await services.stores.documents.stored(tenant, attached.document_id):
         document_id = (await _document(context, caller, store, file_id)).document.document_id
     else:  # the write may still be queued
         document_id = attached.document_id
@@ -125,8 +125,8 @@ async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
         if stored is not None or attached is None:
             document_update.require_editable(caller, stored)
 
-    removal = await services.writer.remove(tenant, document_id, permit, forget=True)
-    await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
+    removal = await services.documents.writer.remove(tenant, document_id, permit, forget=True)
+    await VectorStoreStore(services.stores.database).detach(tenant, store.source, file_id)
     answer = DeletedAnswer(id=file_id, object="vector_store.file.deleted")
     return response_of_writes(answer, caller, [removal])
 
@@ -161,7 +161,7 @@ async def _file_list(
     file_filter: FileFilter,
 ) -> Response:
     page = page_of(context)
-    files = await VectorStoreStore(context.services.database).files(
+    files = await VectorStoreStore(context.services.stores.database).files(
         full_scope(caller),
         caller.principal.filter,
         store.source,
@@ -203,7 +203,7 @@ async def _document(
     file_id: str,
 ) -> DatedDocument:
     """The document of the file; a 404 `Problem` if the caller may not read it."""
-    read, scope = context.services.documents.read, full_scope(caller)
+    read, scope = context.services.stores.documents.read, full_scope(caller)
     for document_id in (document_id_of(store, file_id), file_id):
         dated = await read(scope, caller.principal.filter, document_id)
         if dated is not None and dated.document.source == store.source:

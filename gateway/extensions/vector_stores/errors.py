@@ -1,7 +1,7 @@
 """Problems rendered in the error format of OpenAI's API."""
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -10,13 +10,13 @@ from gateway.extension import problems
 
 class ErrorDetail(BaseModel):
     message: str
-    type: str
-    param: str | None
-    code: str | None
+    type: str = Field(description="kind of the error, as OpenAI names it")
+    param: str | None = Field(description="the field that is wrong; null: none")
+    code: str | None = Field(description="last part of the problem type, such as `not-found`")
 
 
 class ErrorAnswer(BaseModel):
-    error: ErrorDetail
+    error: ErrorDetail = Field(description="the error in OpenAI's form")
 
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

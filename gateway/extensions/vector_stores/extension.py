@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pydantic import BaseModel
 
 from gateway.extension import Dialect, Extension, Services, read_options
-from gateway.extensions.vector_stores import errors, vector_store_services
+from gateway.extensions.vector_stores import errors
 from gateway.extensions.vector_stores.routes import ROUTES
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from ingest.parse.extractors import Extractors
@@ -17,7 +17,7 @@ _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of the
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[VectorStoreServices]:
     async with Extractors(_EXTRACTORS, read_options.of(services.settings)) as extractors:
-        yield vector_store_services.build(services.search, services.documents, extractors)
+        yield VectorStoreServices(services.stores, services.search, services.documents, extractors)
 
 
 EXTENSION = Extension(

@@ -36,7 +36,7 @@ async def attach_each(
     Returns the writes that were done at once.
     """
     caller = await context.authenticate()
-    source = await context.services.sources.get(caller.principal.tenant, store.source)
+    source = await context.services.stores.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
     files = [await require_own_file(context, caller, body.file_id) for body in bodies]
@@ -65,7 +65,7 @@ async def _attach(
     None if the write is queued, or failed.
     """
     tenant = caller.principal.tenant
-    stores = VectorStoreStore(context.services.database)
+    stores = VectorStoreStore(context.services.stores.database)
     document_id = document_id_of(store, file.file_id)
     await stores.attach(
         tenant,
@@ -100,12 +100,12 @@ async def _write(
     body: DocumentBody,
 ) -> Written | None:
     """Write the document; None if it is long or the embedder is unavailable."""
-    services, settings = context.services, context.services.settings
+    services, settings = context.services, context.services.documents.settings
     if len(body.text) > settings.document_inline_bytes_max:
         return None
     try:
         put = document_update.put_of(caller, document_id, body, settings.language)
-        (outcome,) = await services.writer.put_all(caller.principal.tenant, [put])
+        (outcome,) = await services.documents.writer.put_all(caller.principal.tenant, [put])
         return require_written(outcome)
     except EmbeddingUnavailable:
         return None
@@ -119,10 +119,10 @@ async def _queue(
 ) -> str:
     """Queue the write if the caller may make it now; the id of the job."""
     services, tenant = context.services, caller.principal.tenant
-    put = document_update.put_of(caller, document_id, body, services.settings.language)
-    require_accepted(put, await services.documents.stored(tenant, document_id))
+    put = document_update.put_of(caller, document_id, body, services.documents.settings.language)
+    require_accepted(put, await services.stores.documents.stored(tenant, document_id))
     payload = body.model_dump_json(exclude_unset=True).encode()
-    return await enqueue_write(services.document_services, caller, document_id, body, payload)
+    return await enqueue_write(services.documents, caller, document_id, body, payload)
 
 
 def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) -> DocumentBody:
@@ -143,7 +143,7 @@ async def _text(
     context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file: File
 ) -> str:
     """The text of the file. Raises `Unreadable`."""
-    content = await FileStore(context.services.database).content(
+    content = await FileStore(context.services.stores.database).content(
         maker_of(caller.principal), file.file_id
     )
     if content is None:

@@ -54,7 +54,7 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
     tenant = caller.principal.tenant
     async with long_step(tenant):
         filename, purpose, content = await _parse_upload(context)
-        file = await FileStore(services.database).add(
+        file = await FileStore(services.stores.database).add(
             tenant,
             caller.principal.subject,
             key_id=caller.principal.key_id,
@@ -62,7 +62,7 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
             purpose=purpose,
             content=content,
             files_max=FILES_MAX,
-            default_quotas=default_quotas(services.settings),
+            default_quotas=default_quotas(services.documents.settings),
         )
     return json_response(FileAnswer.of(file))
 
@@ -73,7 +73,7 @@ async def list_files(context: RequestContext[VectorStoreServices]) -> Response:
     purpose = context.request.query_params.get("purpose") or None
     files: list[File] = []
     if sees_uploads(caller):
-        files = await FileStore(context.services.database).page(
+        files = await FileStore(context.services.stores.database).page(
             maker_for_admin(caller.principal), page, purpose=purpose
         )
     answers = [FileAnswer.of(file) for file in files]
@@ -87,7 +87,7 @@ async def get_file(context: RequestContext[VectorStoreServices]) -> Response:
 async def get_file_content(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     file = await require_own_file(context, caller, _file_id(context))
-    content = await FileStore(context.services.database).content(
+    content = await FileStore(context.services.stores.database).content(
         maker_of(caller.principal), file.file_id
     )
     if content is None:
@@ -99,13 +99,18 @@ async def delete_file(context: RequestContext[VectorStoreServices]) -> Response:
     """Delete a file, and its documents in all vector stores if the caller may change them."""
     caller = await context.authenticate()
     services, tenant = context.services, caller.principal.tenant
-    file, stores = await _visible_file(context, caller), VectorStoreStore(services.database)
+    file = await _visible_file(context, caller)
+    stores = VectorStoreStore(services.stores.database)
     removals = []
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
         permit = partial(_permit_removal, caller)
-        removals.append(await services.writer.remove(tenant, document_id, permit, forget=True))
+        removals.append(
+            await services.documents.writer.remove(tenant, document_id, permit, forget=True)
+        )
         await stores.detach(tenant, source, file.file_id)
-    await FileStore(services.database).remove(maker_for_admin(caller.principal), file.file_id)
+    await FileStore(services.stores.database).remove(
+        maker_for_admin(caller.principal), file.file_id
+    )
     return response_of_writes(DeletedAnswer(id=file.file_id, object="file"), caller, removals)
 
 
@@ -159,7 +164,7 @@ async def _file(
 ) -> File:
     if not sees_uploads(caller):
         raise no_such_file()
-    files = FileStore(context.services.database)
+    files = FileStore(context.services.stores.database)
     file = await files.get(maker, file_id)
     if file is None:
         raise no_such_file()
@@ -172,7 +177,7 @@ def _file_id(context: RequestContext[VectorStoreServices]) -> str:
 
 
 async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
-    bytes_max = context.services.settings.document_bytes_max
+    bytes_max = context.services.documents.settings.document_bytes_max
     headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed(

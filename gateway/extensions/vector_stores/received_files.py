@@ -18,12 +18,12 @@ async def read_received(
     tenant, document_id = parse_address(caller.principal.tenant, path["file_id"])
     if tenant == caller.principal.tenant:
         return None
-    dated = await context.services.documents.read_of(
+    dated = await context.services.stores.documents.read_of(
         full_scope(caller), caller.principal.filter, tenant, document_id
     )
     if dated is None or dated.document.source != path["vector_store_id"]:
         raise no_such_file()
-    context.services.read_log.documents(caller.principal, [path["file_id"]])
+    context.services.documents.read_log.documents(caller.principal, [path["file_id"]])
     return dated
 
 

@@ -32,7 +32,7 @@ async def require_store(
     services, scope = context.services, full_scope(caller)
     if not _admits_source(caller.principal.filter, source):
         raise no_such_store()
-    stores = VectorStoreStore(services.database)
+    stores = VectorStoreStore(services.stores.database)
     store = await stores.get(scope, source, by_admin=is_admin(caller))
     if store is not None:
         return store
@@ -47,7 +47,7 @@ async def files_of(
     source: str,
     file_filter: FileFilter = ANY,
 ) -> list[AttachedFile]:
-    return await VectorStoreStore(context.services.database).files(
+    return await VectorStoreStore(context.services.stores.database).files(
         full_scope(caller),
         caller.principal.filter,
         source,
@@ -62,7 +62,9 @@ async def count_documents(
 ) -> int:
     """The number of documents of the source that the caller may read."""
     document_filter = caller.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
-    counts = await context.services.documents.sources(full_scope(caller), document_filter, limit=1)
+    counts = await context.services.stores.documents.sources(
+        full_scope(caller), document_filter, limit=1
+    )
     return counts.get(source, 0)
 
 

@@ -49,7 +49,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
     require_publisher(principal, readers)
     for file_id in body.file_ids or ():  # before the store is created
         await require_own_file(context, caller, file_id)
-    store = await VectorStoreStore(services.database).add(
+    store = await VectorStoreStore(services.stores.database).add(
         principal.tenant,
         name=body.name or "",
         description=body.description or "",
@@ -57,7 +57,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         owner=principal.subject,
         readers=readers,
         stores_max=STORES_MAX,
-        default_quotas=default_quotas(services.settings),
+        default_quotas=default_quotas(services.documents.settings),
     )
     writes = await attach_each(context, store, body.attachments())
     answer = await _store_answer(context, caller, store)
@@ -68,7 +68,7 @@ async def list_vector_stores(context: RequestContext[VectorStoreServices]) -> Re
     """List stores created through this API; other sources are addressed by name only."""
     caller = await context.authenticate()
     page = page_of(context)
-    stores = await VectorStoreStore(context.services.database).page(
+    stores = await VectorStoreStore(context.services.stores.database).page(
         full_scope(caller),
         page,
         by_admin=is_admin(caller),
@@ -98,7 +98,7 @@ async def change_vector_store(context: RequestContext[VectorStoreServices]) -> R
         name=store.name if body.name is None else body.name,
         metadata=store.metadata if body.metadata is None else body.metadata,
     )
-    await VectorStoreStore(services.database).change(
+    await VectorStoreStore(services.stores.database).change(
         caller.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
     )
     return json_response(await _store_answer(context, caller, changed))
@@ -109,20 +109,26 @@ async def delete_vector_store(context: RequestContext[VectorStoreServices]) -> R
     caller = await context.authenticate()
     services, tenant = context.services, caller.principal.tenant
     store = _require_changeable(caller, await require_store(context, caller))
-    stores = VectorStoreStore(services.database)
-    await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
+    stores = VectorStoreStore(services.stores.database)
+    await services.stores.jobs.supersede(
+        tenant, await stores.documents_of_files(tenant, store.source)
+    )
     await stores.forget(tenant, store.source)
-    documents = await services.documents.of_source(tenant, store.source)
+    documents = await services.stores.documents.of_source(tenant, store.source)
     removals: list[Written] = []
     if len(documents) <= _REMOVED_AT_ONCE_MAX:
         removals = [
-            await services.writer.remove(tenant, document_id, _require_stored, forget=True)
+            await services.documents.writer.remove(
+                tenant, document_id, _require_stored, forget=True
+            )
             for document_id in documents
-            if await services.documents.stored(tenant, document_id) is not None
+            if await services.stores.documents.stored(tenant, document_id) is not None
         ]
-        await services.sources.remove(tenant, store.source)
+        await services.stores.sources.remove(tenant, store.source)
     else:
-        await services.sources.enqueue_removal(tenant, store.source, caller.principal.subject)
+        await services.stores.sources.enqueue_removal(
+            tenant, store.source, caller.principal.subject
+        )
     answer = DeletedAnswer(id=store.source, object="vector_store.deleted")
     return response_of_writes(answer, caller, removals)
 

@@ -86,8 +86,8 @@ class AutoChunking(Body):
 
 
 class StaticChunking(Body):
-    type: Literal["static"]
-    static: StaticSizes
+    type: Literal["static"] = Field(description="`static`: chunks of a fixed number of tokens")
+    static: StaticSizes = Field(description="sizes of the chunks")
 
 
 Chunking: TypeAlias = Annotated[AutoChunking | StaticChunking, Field(discriminator="type")]
@@ -121,7 +121,7 @@ class FileBatchBody(_Attaching):
         None
     )
     files: Annotated[tuple[AttachBody, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
-        None
+        Field(None, description="files to attach, each with attributes of its own")
     )
 
     @model_validator(mode="after")
@@ -249,7 +249,7 @@ class FileUpload(BaseModel):
 class FileAnswer(Body):
     id: str
     object: Literal["file"] = "file"
-    bytes: int
+    bytes: int = Field(description="size in bytes")
     created_at: int = Field(examples=[_EXAMPLE_S])
     filename: str
     purpose: str
@@ -269,15 +269,15 @@ class FileAnswer(Body):
 class DeletedAnswer(Body):
     id: str
     object: str = Field(examples=["vector_store.file.deleted"])
-    deleted: bool = True
+    deleted: bool = Field(True, description="always true")
 
 
 class FileCounts(Body):
-    in_progress: int = 0
-    completed: int = 0
-    failed: int = 0
-    cancelled: int = 0
-    total: int = 0
+    in_progress: int = Field(0, description="number of those in progress")
+    completed: int = Field(0, description="number of those completed")
+    failed: int = Field(0, description="number of files that failed")
+    cancelled: int = Field(0, description="number of those cancelled")
+    total: int = Field(0, description="number of all")
 
 
 class VectorStoreAnswer(Body):
@@ -293,7 +293,7 @@ class VectorStoreAnswer(Body):
     status: Literal["completed", "in_progress"]
     usage_bytes: int
     file_counts: FileCounts
-    expires_after: None = None
+    expires_after: None = Field(None, description="always null: nothing expires")
     expires_at: None = Field(None, description="always null: nothing expires")
     last_active_at: int | None = Field(None, description="always null")
     readers: tuple[str, ...] = ()
@@ -315,17 +315,19 @@ class VectorStoreAnswer(Body):
 
 
 class LastError(Body):
-    code: str
+    code: str = Field(description="kind of the failure")
     message: str
 
 
 class StoreFileAnswer(Body):
-    id: str
+    id: str = Field(description="identifier of the file")
     object: Literal["vector_store.file"] = "vector_store.file"
     created_at: int = Field(examples=[_EXAMPLE_S])
     vector_store_id: str = Field(examples=["vs_5f1c"])
     status: FileStatus
-    last_error: LastError | None
+    last_error: LastError | None = Field(
+        description="why the file could not be read; null: it could, or is waiting"
+    )
     usage_bytes: int
     attributes: dict[str, Any]
     chunking_strategy: dict[str, Any]
@@ -390,33 +392,33 @@ class FileList(ListAnswer[FileAnswer]):
 
 
 class Content(Body):
-    type: Literal["text"] = "text"
+    type: Literal["text"] = Field("text", description="always `text`")
     text: str
 
 
 class FileContentPage(Body):
     object: Literal["vector_store.file_content.page"] = "vector_store.file_content.page"
-    data: tuple[Content, ...]
-    has_more: Literal[False] = False
-    next_page: None = None
+    data: tuple[Content, ...] = Field(description="the text of the file")
+    has_more: Literal[False] = Field(False, description="always false")
+    next_page: None = Field(None, description="always null")
 
 
 class FoundFile(Body):
-    file_id: str
+    file_id: str = Field(description="identifier of the file")
     filename: str
     score: float
     attributes: dict[str, Any]
-    content: tuple[Content, ...]
+    content: tuple[Content, ...] = Field(description="the texts that were found")
     scope: ScopeName = Field(description="as of a hit of `POST /v1/search`")
     tenant: str | None = Field(None, description="another tenant, whose public document it is")
 
 
 class SearchPage(Body):
     object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
-    search_query: tuple[str, ...]
-    data: tuple[FoundFile, ...]
-    has_more: Literal[False] = False
-    next_page: None = None
+    search_query: tuple[str, ...] = Field(description="the questions as they were searched")
+    data: tuple[FoundFile, ...] = Field(description="the results, the best first")
+    has_more: Literal[False] = Field(False, description="always false")
+    next_page: None = Field(None, description="always null")
 
 
 def count_by_status(files: list[AttachedFile]) -> FileCounts:

@@ -71,7 +71,7 @@ async def _search_in_snapshot(
     """The answers computed one after the other on one connection; none is cached."""
     results: dict[str, SearchResult] = {}
     distinct = {request.own_key: request for request in requests}
-    async with services.database.searching.snapshot(requests[0].scope.tenant):
+    async with services.stores.database.searching.snapshot(requests[0].scope.tenant):
         for key, request in distinct.items():
             results[key] = await search_index(
                 services.searcher, request.scope, request.query, history

@@ -135,7 +135,7 @@ class PlanRun:
                 await build_answer(result, scope, query, services.rag_tools, metrics),
             )
 
-        async with services.database.searching.snapshot(self.principal.tenant):
+        async with services.stores.database.searching.snapshot(self.principal.tenant):
             for number, step in enumerate(self.plan.steps):
                 await self._run_step(number, step, search)
 

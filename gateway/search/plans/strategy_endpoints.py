@@ -29,7 +29,7 @@ async def put_strategy(context: RequestContext[SearchServices]) -> Response:
     name = _name(context)
     strategy = context.parse_body(StrategyBody)
     require_valid_strategy(strategy)
-    stored = await context.services.strategies.put(
+    stored = await context.services.stores.strategies.put(
         tenant, name, strategy.model_dump(mode="json", exclude_unset=True)
     )
     if stored is None:
@@ -42,7 +42,7 @@ async def put_strategy(context: RequestContext[SearchServices]) -> Response:
 async def get_strategy(context: RequestContext[SearchServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
-    stored = await context.services.strategies.read(tenant, name)
+    stored = await context.services.stores.strategies.read(tenant, name)
     if stored is None:
         raise _no_such_strategy()
     return read_response(_answer(stored))
@@ -54,19 +54,21 @@ async def list_strategies(context: RequestContext[SearchServices]) -> Response:
 
 
 async def summaries(services: SearchServices, tenant: str) -> StrategiesAnswer:
-    return StrategiesAnswer(strategies=tuple(map(_summary, await services.strategies.all(tenant))))
+    return StrategiesAnswer(
+        strategies=tuple(map(_summary, await services.stores.strategies.all(tenant)))
+    )
 
 
 async def delete_strategy(context: RequestContext[SearchServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
-    if not await context.services.strategies.remove(tenant, _name(context)):
+    if not await context.services.stores.strategies.remove(tenant, _name(context)):
         raise _no_such_strategy()
     return Response(status_code=204)
 
 
 async def read_strategy(services: SearchServices, tenant: str, name: str) -> StrategyBody:
     """The strategy that a caller wants to run; a 422 `Problem` if there is none of that name."""
-    stored = await services.strategies.read(tenant, name)
+    stored = await services.stores.strategies.read(tenant, name)
     if stored is None:
         raise problems.invalid_field("strategy", "The tenant has no strategy of this name.")
     return schemas.parse(StrategyBody, orjson.dumps(stored.strategy))

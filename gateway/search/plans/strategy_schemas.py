@@ -29,8 +29,12 @@ _BOUNDS = {
 class ParameterBody(Body):
     """What a caller of the strategy chooses."""
 
-    type: Literal["string", "strings", "integer", "number", "boolean"]
-    description: _Description = ""
+    type: Literal["string", "strings", "integer", "number", "boolean"] = Field(
+        description="type of its values"
+    )
+    description: _Description = Field(
+        "", description="what the parameter means, for people and agents"
+    )
     default: MetadataValue = Field(None, description="absent: the caller must choose a value")
     values: Values | None = Field(
         None, description="the only values of a string, or of each of some strings"
@@ -74,18 +78,20 @@ class StrategyBody(Body):
 
 
 class ParameterAnswer(ParameterBody):
-    default: Any = None
+    default: Any = Field(
+        None, description="value if a caller gives none; null: the caller must give one"
+    )
 
 
 class StrategySummary(Body):
     name: str
-    description: str
-    parameters: dict[str, ParameterAnswer]
-    updated_at: datetime
+    description: str = Field(description="when to use it, for people and agents")
+    parameters: dict[str, ParameterAnswer] = Field(description="its parameters, by name")
+    updated_at: datetime = Field(description="when it was last stored")
 
 
 class StrategyAnswer(StrategySummary):
-    plan: dict[str, Any]
+    plan: dict[str, Any] = Field(description="the search plan")
 
 
 class StrategiesAnswer(Body):

@@ -66,10 +66,14 @@ class PopularityBoostBody(Body):
 class BoostBody(Body):
     """What is added to the scores of the candidates to rank them by."""
 
-    recency: RecencyBody | None = None
-    importance: ImportanceBody | None = None
-    replaced: ReplacedBody | None = None
-    popularity: PopularityBoostBody | None = None
+    recency: RecencyBody | None = Field(None, description="boost by the time of the last write")
+    importance: ImportanceBody | None = Field(None, description="boost by a number of the metadata")
+    replaced: ReplacedBody | None = Field(
+        None, description="boost of documents that another one replaces"
+    )
+    popularity: PopularityBoostBody | None = Field(
+        None, description="boost by how often documents were opened"
+    )
 
     def canonical(self) -> Boost | None:
         """None if it adds nothing."""
@@ -86,6 +90,6 @@ class BoostAnswer(Body):
     """What was added to the hit's `score` to rank it by."""
 
     recency: float = Field(description="weight times half-lives from 2020 to the document's change")
-    importance: float
-    replaced: float
+    importance: float = Field(description="what the number of the metadata added to the score")
+    replaced: float = Field(description="what was taken because another document replaces it")
     popularity: float | None = Field(None, description="only with `popularity`")

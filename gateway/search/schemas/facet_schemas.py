@@ -52,4 +52,4 @@ class FacetsAnswer(Body):
     """Counts of the documents that the caller may see and the filter admits."""
 
     documents: int = Field(description="number of these documents")
-    fields: dict[str, FacetAnswer]
+    fields: dict[str, FacetAnswer] = Field(description="by field, its values and their counts")

@@ -16,12 +16,16 @@ from index.search.tables.related import RELATED_MAX
 
 class LegAnswer(Body):
     rank: int | None = Field(description="in the leg, from 1; null: not among its candidates")
-    score: float
+    score: float = Field(description="score in the leg")
 
 
 class ExplainAnswer(Body):
-    dense: LegAnswer | None
-    lexical: LegAnswer | None
+    dense: LegAnswer | None = Field(
+        description="rank and score by meaning; null: the leg has not found it"
+    )
+    lexical: LegAnswer | None = Field(
+        description="rank and score by words; null: the leg has not found it"
+    )
     required_score: float | None = Field(
         description="that the hit has to reach; an answer in which none does is of low confidence; "
         "null: any score will do, or the fusion's scores mean nothing by themselves"
@@ -43,7 +47,7 @@ class HighlightAnswer(Body):
 
 
 class RelatedDocumentAnswer(Body):
-    relation: RelationName
+    relation: RelationName = Field(description="name of the relation, a key of the metadata")
     direction: Literal["outgoing", "incoming"] = Field(
         description="`outgoing`: the hit's document names this one; `incoming`: this one names it"
     )
@@ -105,18 +109,20 @@ class HitAnswer(Body):
 class CitationAnswer(Body):
     """A mark in a text, and the hit that it refers to."""
 
-    mark: str
+    mark: str = Field(description="the mark as it stands in the text, such as `[1]`")
     start: int = Field(description="start of the mark in the text, in Unicode code points")
-    end: int
+    end: int = Field(description="end of the mark, in Unicode code points, exclusive")
     chunk_id: int
     document_id: str
     tenant: str | None = Field(None, description="as of the hit")
 
 
 class ContextAnswer(Body):
-    text: str
+    text: str = Field(description="text of the hits within the budget")
     tokens: int = Field(description="estimated tokens")
-    citations: tuple[CitationAnswer, ...]
+    citations: tuple[CitationAnswer, ...] = Field(
+        description="the marks of the text, each with its hit"
+    )
     truncated: tuple[int, ...] = Field(
         description="chunks of which the text has only the beginning, for lack of tokens"
     )
@@ -127,7 +133,9 @@ class ContextAnswer(Body):
 
 
 class SearchAnswer(Body):
-    hits: tuple[HitAnswer, ...]
+    hits: tuple[HitAnswer, ...] = Field(
+        description="the chunks that answer the question best, the best first"
+    )
     corrections: dict[str, tuple[str, ...]] | None = Field(
         None, description="corrections by unknown word of the query; only with `explain`"
     )

@@ -14,7 +14,7 @@ class SearchAsBody(Body):
         None, description="whose documents and memberships count; null: nobody's"
     )
     groups: Groups = Field((), description="groups besides those that the subject is a member of")
-    search: SearchBody
+    search: SearchBody = Field(description="the search")
 
     @model_validator(mode="after")
     def _names_somebody(self) -> "SearchAsBody":

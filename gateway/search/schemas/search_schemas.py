@@ -37,14 +37,18 @@ ExpandNames = Annotated[tuple[ExpandName, ...], Field(min_length=1, max_length=2
 
 
 class MessageBody(Body):
-    role: Literal["user", "assistant"]
-    content: Annotated[str, Field(max_length=_MESSAGE_CHARACTERS_MAX), Storable]
+    role: Literal["user", "assistant"] = Field(
+        description="who wrote the message: `user` or `assistant`"
+    )
+    content: Annotated[str, Field(max_length=_MESSAGE_CHARACTERS_MAX), Storable] = Field(
+        description="the message"
+    )
 
 
 class ContextBody(Body):
     """One text assembled from the hits, in their order."""
 
-    format: Literal["markdown"] = "markdown"
+    format: Literal["markdown"] = Field("markdown", description="form of the text")
     token_budget: int = Field(
         ge=1,
         le=_CONTEXT_TOKENS_MAX,
@@ -239,4 +243,6 @@ class SearchBody(Body):
 
 
 class SearchBatchBody(Body):
-    searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)]
+    searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)] = Field(
+        description="the searches"
+    )

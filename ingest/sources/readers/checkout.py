@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.errors import JobRefused
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Defaults, Item
+from ingest.sources.source import Item
 
 # Starting values, not measured.
 CHECKOUT_BYTES_MAX = 4 * 2**30
@@ -34,78 +35,65 @@ _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOME": 
 _NOT_CLONED = "git can't clone the repository. Check its URL and branch."
 
 
-class CheckoutSource:
-    """folder: empty; the repository is cloned into it. path: of the folder to read, within it."""
+def documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
+    """As of `FolderSource`, after the repository is cloned into the folder, which is empty.
 
-    def __init__(
-        self,
-        folder: Path,
-        defaults: Defaults,
-        *,
-        url: str,
-        branch: str | None,
-        path: Path,
-        name: str,
-    ) -> None:
-        self._folder = folder
-        self._defaults = defaults
-        self._url = url
-        self._branch = branch
-        self._path = path
-        self._name = name
+    Raises `JobRefused`.
+    """
+    _clone(folder, request.url, request.branch)
+    base, name = folder.resolve(), request.name
+    path = confined.locate(base, str(request.path), "the repository", is_folder=True)
+    yield from FolderSource(path, request.defaults, name=name, within=base).documents()
 
-    def documents(self) -> Iterator[Item]:
-        """As of `FolderSource`. Raises `JobRefused`."""
-        self._clone()
-        base = self._folder.resolve()
-        path = confined.locate(base, str(self._path), "the repository", is_folder=True)
-        yield from FolderSource(path, self._defaults, name=self._name, within=base).documents()
 
-    def _clone(self) -> None:
-        """Clone the newest commit of the branch, without history."""
-        branch = ["--branch", self._branch] if self._branch else []
-        options = ("--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-checkout")
-        self._run("clone", *options, *branch, "--", self._url, ".")
-        self._require_small()
-        self._run("checkout", "--quiet", "HEAD")
+def _clone(folder: Path, url: str, branch: str | None) -> None:
+    """Clone the newest commit of the branch, without history."""
+    chosen = ["--branch", branch] if branch else []
+    options = ("--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-checkout")
+    _run(folder, "clone", *options, *chosen, "--", url, ".")
+    _require_small(folder)
+    _run(folder, "checkout", "--quiet", "HEAD")
 
-    def _run(self, *arguments: str) -> None:
-        with self._git(arguments) as git:
-            try:
-                status = git.wait(CLONE_S_MAX)
-            except subprocess.TimeoutExpired:
-                git.kill()
-                raise JobRefused("git takes too long to clone the repository.") from None
-        if status:
-            raise JobRefused(_NOT_CLONED)
 
-    def _require_small(self) -> None:
-        """Add up the sizes of the files before git writes them: a file may be there many times."""
-        total_bytes = files = 0
-        with self._git(("ls-tree", "-r", "--long", "HEAD")) as git:
-            assert git.stdout is not None
-            try:
-                while line := git.stdout.readline(_LINE_BYTES_MAX):
-                    size = line.partition(b"\t")[0].split()[-1]
-                    files += 1
-                    total_bytes += int(size) if size.isdigit() else 0
-                    if total_bytes > CHECKOUT_BYTES_MAX or files > CHECKOUT_FILES_MAX:
-                        raise JobRefused(
-                            f"The repository has over {CHECKOUT_FILES_MAX:,} files, or over "
-                            f"{CHECKOUT_BYTES_MAX:,} bytes."
-                        )
-            finally:
-                git.kill()
-
-    def _git(self, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+def _run(folder: Path, *arguments: str) -> None:
+    with _git(folder, arguments) as git:
         try:
-            return subprocess.Popen(  # noqa: S603  the URL and branch are checked
-                [*_GIT, *arguments],
-                cwd=self._folder,
-                env={"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE if arguments[0] == "ls-tree" else subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        except FileNotFoundError:
-            raise JobRefused("git is not installed on the worker's machine. Install it.") from None
+            status = git.wait(CLONE_S_MAX)
+        except subprocess.TimeoutExpired:
+            git.kill()
+            raise JobRefused("git takes too long to clone the repository.") from None
+    if status:
+        raise JobRefused(_NOT_CLONED)
+
+
+def _require_small(folder: Path) -> None:
+    """Add up the sizes of the files before git writes them: a file may be there many times."""
+    total_bytes = files = 0
+    with _git(folder, ("ls-tree", "-r", "--long", "HEAD")) as git:
+        assert git.stdout is not None
+        try:
+            while line := git.stdout.readline(_LINE_BYTES_MAX):
+                size = line.partition(b"\t")[0].split()[-1]
+                files += 1
+                total_bytes += int(size) if size.isdigit() else 0
+                if total_bytes > CHECKOUT_BYTES_MAX or files > CHECKOUT_FILES_MAX:
+                    raise JobRefused(
+                        f"The repository has over {CHECKOUT_FILES_MAX:,} files, or over "
+                        f"{CHECKOUT_BYTES_MAX:,} bytes."
+                    )
+        finally:
+            git.kill()
+
+
+def _git(folder: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(  # noqa: S603  the URL and branch are checked
+            [*_GIT, *arguments],
+            cwd=folder,
+            env={"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if arguments[0] == "ls-tree" else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise JobRefused("git is not installed on the worker's machine. Install it.") from None

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.model.document import Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from index.model.form import composed
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined, json_lines
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 CHUNKER = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured
@@ -50,67 +50,40 @@ class Conversation(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-class ConversationSource:
-    """A file of lines {"id", "title", "messages": [{"author", "text", "time"}]}.
+def documents(request: ReaderRequest) -> Iterator[Item]:
+    """The conversations of the lines {"id", "title", "messages": [{"author", "text", "time"}]}.
 
     `role` and `content` also name the author and the text. A conversation without an id is
-    identified by its line's number, so new lines must be appended.
-
-    within: the resolved folder that must contain the file; None allows any location.
+    identified by its line's number, so new lines must be appended. Does blocking I/O; raises
+    nothing.
     """
+    name = request.path.name
+    try:
+        with confined.open_file(request.path, FILE_BYTES_MAX, request.within) as file:
+            lines = json_lines.lines(file, LINE_BYTES_MAX)
+            placed = ((f"{name}, line {number:,}", (number, line)) for number, line in lines)
+            repeated = "an earlier line also has the id {}"
+            yield from each_once(request.name, placed, partial(_document, request), repeated)
+    except (OSError, ValueError) as error:
+        yield RefusedItem(name, reason(error), holds="")
 
-    def __init__(
-        self,
-        path: Path,
-        defaults: Defaults,
-        *,
-        name: str | None = None,
-        within: Path | None = None,
-    ) -> None:
-        self.name = composed(name or path.stem)
-        self._path = path
-        self._defaults = defaults
-        self._within = within
 
-    def documents(self) -> Iterator[Item]:
-        """The conversations in the order of their lines. Does blocking I/O; raises nothing."""
-        try:
-            with confined.open_file(self._path, FILE_BYTES_MAX, self._within) as file:
-                yield from self._items(file)
-        except (OSError, ValueError) as error:
-            yield RefusedItem(self._path.name, reason(error), holds="")
-
-    def _items(self, file: BinaryIO) -> Iterator[Item]:
-        document_ids: set[str] = set()
-        for number, line in json_lines.lines(file, LINE_BYTES_MAX):
-            path = f"{self._path.name}, line {number:,}"
-            try:
-                conversation = self._document(line, number)
-            except ValueError as error:
-                # Its stored document is unknown, so pruning keeps all of them.
-                yield RefusedItem(path, reason(error), holds="")
-                continue
-            if conversation.document_id in document_ids:
-                holds = conversation.document_id.removeprefix(f"{self.name}/")
-                yield RefusedItem(path, f"an earlier line also has the id {holds!r}", holds=holds)
-                continue
-            document_ids.add(conversation.document_id)
-            yield conversation
-
-    def _document(self, line: bytes, number: int) -> Document:
-        if len(line) > LINE_BYTES_MAX:
-            raise ValueError(f"over {LINE_BYTES_MAX:,} bytes")
-        conversation = Conversation.model_validate_json(line)
-        text = "\n\n".join(filter(None, map(_message_text, conversation.messages)))
-        fields = conversation.model_dump(
-            include={"language", "tags", "owner", "readers", "uri", "metadata", "title"},
-            exclude_none=True,
-        )
-        key = number if conversation.id is None else conversation.id
-        first_message = conversation.messages[0].text or ""
-        title = " ".join(first_message.split())[:TITLE_CHARACTERS_MAX]
-        own = {"document_id": f"{self.name}/{key}", "source": self.name, "text": normalise(text)}
-        return document(self._defaults.fields(CHUNKER) | {"title": title, "uri": ""} | fields | own)
+def _document(request: ReaderRequest, numbered: tuple[int, bytes]) -> Document:
+    number, line = numbered
+    if len(line) > LINE_BYTES_MAX:
+        raise ValueError(f"over {LINE_BYTES_MAX:,} bytes")
+    conversation = Conversation.model_validate_json(line)
+    text = "\n\n".join(filter(None, map(_message_text, conversation.messages)))
+    fields = conversation.model_dump(
+        include={"language", "tags", "owner", "readers", "uri", "metadata", "title"},
+        exclude_none=True,
+    )
+    key = number if conversation.id is None else conversation.id
+    first_message = conversation.messages[0].text or ""
+    title = " ".join(first_message.split())[:TITLE_CHARACTERS_MAX]
+    name, defaults = request.name, request.defaults
+    own = {"document_id": f"{name}/{key}", "source": name, "text": normalise(text)}
+    return document(defaults.fields(CHUNKER) | {"title": title, "uri": ""} | fields | own)
 
 
 def _message_text(message: Message) -> str:

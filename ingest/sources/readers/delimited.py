@@ -8,19 +8,18 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import TextIO
 
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from index.model.form import composed
 from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined, table
 from ingest.sources.readers.table import Columns, Row
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, reason
+from ingest.sources.source import Item, ItemWarning, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 ROW_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX
@@ -33,61 +32,40 @@ _SHOWN_CHARACTERS = 60  # of a row above the header
 _QUOTED = re.compile(r'"(?:[^"]|"")*(?:"|\Z)')
 
 
-class DelimitedSource:
-    """A file of comma-, semicolon-, tab- or bar-separated values with a header.
+def documents(request: ReaderRequest) -> Iterator[Item]:
+    """The rows of a file of comma-, semicolon-, tab- or bar-separated values with a header.
 
-    columns: the column of each field of a document, by field.
-    within: the resolved folder that must contain the file; None allows any location.
+    In their order. Does blocking I/O; raises nothing for a row or the file.
     """
+    try:
+        with confined.open_file(request.path, FILE_BYTES_MAX, request.within) as content:
+            name = encoding.encoding_of(content)
+            with io.TextIOWrapper(content, name, errors="replace", newline="") as file:
+                yield from _items(request, file)
+    except (OSError, ValueError, csv.Error) as error:
+        message = str(error) if isinstance(error, csv.Error) else reason(error)
+        yield RefusedItem(request.path.name, message, holds="")
 
-    def __init__(
-        self,
-        path: Path,
-        defaults: Defaults,
-        *,
-        name: str | None = None,
-        columns: Mapping[str, str] | None = None,
-        within: Path | None = None,
-    ) -> None:
-        self.name = composed(name or path.stem)
-        self._path = path
-        self._defaults = defaults
-        self._columns = columns or {}
-        self._within = within
 
-    def documents(self) -> Iterator[Item]:
-        """The rows in their order. Does blocking I/O; raises nothing for a row or the file."""
-        try:
-            with confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content:
-                name = encoding.encoding_of(content)
-                with io.TextIOWrapper(content, name, errors="replace", newline="") as file:
-                    yield from self._items(file)
-        except (OSError, ValueError, csv.Error) as error:
-            message = str(error) if isinstance(error, csv.Error) else reason(error)
-            yield RefusedItem(self._path.name, message, holds="")
-
-    def _items(self, file: TextIO) -> Iterator[Item]:
-        csv.field_size_limit(TEXT_CHARACTERS_MAX)  # process-wide: the library has no other limit
-        records = _Records(_Lines(file))
-        header, titles = records.read_header(self._is_header)
-        names = table.column_names(header, self._columns)
-        columns = table.map_columns(names, self._columns)
-        if titles:
-            texts = (" ".join(" ".join(cells).split()) for cells in titles)
-            shown = ", ".join(repr(text[:_SHOWN_CHARACTERS]) for text in texts)
-            yield ItemWarning(self._path.name, f"not read, above the header: {shown}")
-        longer: list[int] = []
-        rows = _rows(records, names, columns, self._path.name, longer)
-        yield from table.items(rows, columns, self.name, self._path.name, self._defaults)
-        if longer:
-            detail = (
-                f"rows with more cells than the header: {len(longer):,}, first row {longer[0]:,}; "
-            )
-            detail += f"the cells are in the metadata, from {_column(len(names))!r} on"
-            yield ItemWarning(self._path.name, detail)
-
-    def _is_header(self, cells: list[str]) -> bool:
-        return table.has_columns(table.column_names(cells, self._columns), self._columns)
+def _items(request: ReaderRequest, file: TextIO) -> Iterator[Item]:
+    csv.field_size_limit(TEXT_CHARACTERS_MAX)  # process-wide: the library has no other limit
+    records, path, mapping = _Records(_Lines(file)), request.path.name, request.columns
+    header, titles = records.read_header(
+        lambda cells: table.has_columns(table.column_names(cells, mapping), mapping)
+    )
+    names = table.column_names(header, mapping)
+    columns = table.map_columns(names, mapping)
+    if titles:
+        texts = (" ".join(" ".join(cells).split()) for cells in titles)
+        shown = ", ".join(repr(text[:_SHOWN_CHARACTERS]) for text in texts)
+        yield ItemWarning(path, f"not read, above the header: {shown}")
+    longer: list[int] = []
+    rows = _rows(records, names, columns, path, longer)
+    yield from table.items(rows, columns, request.name, path, request.defaults)
+    if longer:
+        detail = f"rows with more cells than the header: {len(longer):,}, first row {longer[0]:,}; "
+        detail += f"the cells are in the metadata, from {_column(len(names))!r} on"
+        yield ItemWarning(path, detail)
 
 
 def _rows(

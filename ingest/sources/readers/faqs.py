@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
@@ -12,10 +12,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from index.model.document import Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from index.model.form import composed
 from ingest.parse import encoding, safe_yaml
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
 YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML scans and parses 70 kB/s
@@ -49,81 +49,55 @@ class Faq(BaseModel):
     uri: str = ""
 
 
-class FaqSource:
-    """A file with a list of questions, at the top or under `faqs` or `questions`.
+def documents(request: ReaderRequest) -> Iterator[Item]:
+    """The questions of a file's list, at the top or under `faqs` or `questions`, in their order.
 
     A question without an `id` is identified by its text, so an edited question is a new document.
-
-    within: the resolved folder that must contain the file; None allows any location.
+    Does blocking I/O; raises nothing.
     """
+    file = request.path.name
+    try:
+        entries = _entries(request)
+    except (OSError, ValueError) as error:
+        yield RefusedItem(file, reason(error), holds="")
+        return
+    placed = ((f"{file}, question {at:,}", entry) for at, entry in enumerate(entries, start=1))
+    repeated = "an earlier question has the same id or text"
+    yield from each_once(request.name, placed, partial(_document, request), repeated)
 
-    def __init__(
-        self,
-        path: Path,
-        defaults: Defaults,
-        *,
-        name: str | None = None,
-        within: Path | None = None,
-    ) -> None:
-        self.name = composed(name or path.stem)
-        self._path = path
-        self._defaults = defaults
-        self._within = within
 
-    def documents(self) -> Iterator[Item]:
-        """The questions in their order. Does blocking I/O; raises nothing."""
-        try:
-            entries = self._entries()
-        except (OSError, ValueError) as error:
-            yield RefusedItem(self._path.name, reason(error), holds="")
-            return
-        document_ids: set[str] = set()
-        for number, entry in enumerate(entries, start=1):
-            path = f"{self._path.name}, question {number:,}"
-            try:
-                faq = self._document(entry)
-            except ValueError as error:
-                # Its stored document is unknown, so pruning keeps all of them.
-                yield RefusedItem(path, reason(error), holds="")
-                continue
-            if faq.document_id in document_ids:
-                holds = faq.document_id.removeprefix(f"{self.name}/")
-                yield RefusedItem(path, "an earlier question has the same id or text", holds=holds)
-                continue
-            document_ids.add(faq.document_id)
-            yield faq
+def _entries(request: ReaderRequest) -> list[Any]:
+    is_json = request.path.suffix.lower() == ".json"
+    limit = JSON_BYTES_MAX if is_json else YAML_BYTES_MAX
+    content = confined.read_file(request.path, limit, request.within)
+    parsed = orjson.loads(content) if is_json else _parse_yaml(content)
+    if isinstance(parsed, dict):
+        parsed = parsed.get("faqs", parsed.get("questions"))
+    if not isinstance(parsed, list):
+        raise ValueError("must be a list of questions, or have one under `faqs`")  # noqa: TRY004
+    return parsed
 
-    def _entries(self) -> list[Any]:
-        is_json = self._path.suffix.lower() == ".json"
-        limit = JSON_BYTES_MAX if is_json else YAML_BYTES_MAX
-        content = confined.read_file(self._path, limit, self._within)
-        parsed = orjson.loads(content) if is_json else _parse_yaml(content)
-        if isinstance(parsed, dict):
-            parsed = parsed.get("faqs", parsed.get("questions"))
-        if not isinstance(parsed, list):
-            raise ValueError("must be a list of questions, or have one under `faqs`")  # noqa: TRY004
-        return parsed
 
-    def _document(self, entry: object) -> Document:
-        faq = Faq.model_validate(entry)
-        question = " ".join(faq.question.split())
-        key = str(faq.id) if faq.id is not None else _key(question)
-        metadata = {"category": faq.category, "priority": faq.priority}
-        defined = {"owner": faq.owner, "readers": faq.readers, "language": faq.language}
-        tags = [*self._defaults.tags, *faq.tags, *filter(None, [faq.category]), *faq.keywords]
-        return document(
-            self._defaults.fields("whole")
-            | {name: value for name, value in defined.items() if value is not None}
-            | {
-                "document_id": f"{self.name}/{key}",
-                "source": self.name,
-                "title": question[:TITLE_CHARACTERS_MAX],
-                "text": text_of(question, faq.answer, faq.keywords),
-                "uri": faq.uri,
-                "tags": tuple(dict.fromkeys(tags)),
-                "metadata": {name: value for name, value in metadata.items() if value is not None},
-            }
-        )
+def _document(request: ReaderRequest, entry: object) -> Document:
+    faq = Faq.model_validate(entry)
+    question = " ".join(faq.question.split())
+    key = str(faq.id) if faq.id is not None else _key(question)
+    metadata = {"category": faq.category, "priority": faq.priority}
+    defined = {"owner": faq.owner, "readers": faq.readers, "language": faq.language}
+    tags = [*request.defaults.tags, *faq.tags, *filter(None, [faq.category]), *faq.keywords]
+    return document(
+        request.defaults.fields("whole")
+        | {name: value for name, value in defined.items() if value is not None}
+        | {
+            "document_id": f"{request.name}/{key}",
+            "source": request.name,
+            "title": question[:TITLE_CHARACTERS_MAX],
+            "text": text_of(question, faq.answer, faq.keywords),
+            "uri": faq.uri,
+            "tags": tuple(dict.fromkeys(tags)),
+            "metadata": {name: value for name, value in metadata.items() if value is not None},
+        }
+    )
 
 
 def _parse_yaml(content: bytes) -> Any:

@@ -16,10 +16,10 @@ from threading import Timer
 
 from index.model.document import Document, normalise
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
+from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.source import Item, ItemWarning, RefusedItem, document, reason
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command
@@ -87,10 +87,10 @@ class GitSource:
     The dates of files and the changelog cover the last COMMITS_MAX commits.
     """
 
-    def __init__(self, root: Path, defaults: Defaults, *, name: str | None = None) -> None:
-        self._root = root.resolve()
-        self.name = composed(name or self._root.name.removesuffix(".git"))
-        self._defaults = defaults
+    def __init__(self, request: ReaderRequest) -> None:
+        self._root = request.path.resolve()
+        self.name = request.name
+        self._defaults = request.defaults
 
     def documents(self) -> Iterator[Item]:
         """Files by path, then tags, then months. Does blocking I/O; raises nothing."""

@@ -1,72 +1,49 @@
 """The Parquet source: one document a row, as in CSV; needs the extra `parquet`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
-from index.model.form import composed
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined, table
 from ingest.sources.readers.table import Row
-from ingest.sources.source import Defaults, Item, RefusedItem, reason
+from ingest.sources.source import Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
 ROWS = 256  # of a batch
 
 
-class ParquetSource:
-    """A Parquet file.
+def documents(request: ReaderRequest) -> Iterator[Item]:
+    """The rows in their order. Does blocking I/O; raises nothing for a row or the file.
 
-    columns: the column of each field of a document, by field.
-    within: the resolved folder that must contain the file; None allows any location.
+    A few bytes may name gigabytes: it runs in a process with limits.
     """
+    file = request.path.name
+    if find_spec("pyarrow") is None:
+        message = "needs the extra `parquet`: pip install '.[parquet]' in a checkout"
+        yield RefusedItem(file, message, holds="")
+        return
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
 
-    def __init__(
-        self,
-        path: Path,
-        defaults: Defaults,
-        *,
-        name: str | None = None,
-        columns: Mapping[str, str] | None = None,
-        within: Path | None = None,
-    ) -> None:
-        self.name = composed(name or path.stem)
-        self._path = path
-        self._defaults = defaults
-        self._columns = columns or {}
-        self._within = within
+    from ingest.sources.readers import arrow_values
 
-    def documents(self) -> Iterator[Item]:
-        """The rows in their order. Does blocking I/O; raises nothing for a row or the file.
-
-        A few bytes may name gigabytes: it runs in a process with limits.
-        """
-        file = self._path.name
-        if find_spec("pyarrow") is None:
-            message = "needs the extra `parquet`: pip install '.[parquet]' in a checkout"
-            yield RefusedItem(file, message, holds="")
-            return
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-
-        from ingest.sources.readers import arrow_values
-
-        try:
-            with (
-                confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content,
-                ParquetFile(content) as parquet,
-            ):
-                names = table.column_names(parquet.schema_arrow.names, self._columns)
-                columns = table.map_columns(names, self._columns)
-                rows: Iterator[Row] = (
-                    dict(zip(names, cells, strict=True))
-                    for batch in parquet.iter_batches(batch_size=ROWS, use_threads=False)
-                    for cells in zip(*map(arrow_values.values, batch.columns), strict=True)
-                )
-                yield from table.items(rows, columns, self.name, file, self._defaults)
-        except MemoryError:  # Arrow's is an ArrowException too
-            raise
-        except ArrowException as error:
-            message = " ".join(str(error).split())[:200]
-            yield RefusedItem(file, f"is not Parquet that can be read: {message}", holds="")
-        except (OSError, ValueError) as error:
-            yield RefusedItem(file, reason(error), holds="")
+    try:
+        with (
+            confined.open_file(request.path, FILE_BYTES_MAX, request.within) as content,
+            ParquetFile(content) as parquet,
+        ):
+            names = table.column_names(parquet.schema_arrow.names, request.columns)
+            columns = table.map_columns(names, request.columns)
+            rows: Iterator[Row] = (
+                dict(zip(names, cells, strict=True))
+                for batch in parquet.iter_batches(batch_size=ROWS, use_threads=False)
+                for cells in zip(*map(arrow_values.values, batch.columns), strict=True)
+            )
+            yield from table.items(rows, columns, request.name, file, request.defaults)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
+    except ArrowException as error:
+        message = " ".join(str(error).split())[:200]
+        yield RefusedItem(file, f"is not Parquet that can be read: {message}", holds="")
+    except (OSError, ValueError) as error:
+        yield RefusedItem(file, reason(error), holds="")

@@ -31,6 +31,8 @@ COMMANDS = (
     ("loadtest",),
     ("dead-letters",),
     ("dead-letters", "list"),
+    ("evaluate",),
+    ("export",),
     ("import",),
 )
 # What takes long to load, and is needed only by a command that does something.

@@ -33,8 +33,10 @@ EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
     "context_check",
     "curation",
+    "evaluation",
     "faqs",
     "import",
+    "loadtest",
     "openfga",
     "popularity",
     "rabbitmq",

@@ -14,7 +14,7 @@ import numpy as np
 import openai
 import pytest
 
-from common.circuit_breaker import MODEL, CircuitBreaker
+from common.circuit_breaker import MODEL
 from index.embedders.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from index.errors import EmbeddingUnavailable
 from tests.stub_openai import (
@@ -95,7 +95,6 @@ def embedder_on(
         dimensions=WIDTH,
         batch_texts_max=batch_texts_max,
         clock_s=clock_s,
-        new_breaker=lambda: CircuitBreaker(clock_s, MODEL),
         count_tokens=lambda kind, used: counted.update({kind: used}),
         **limits,
     )

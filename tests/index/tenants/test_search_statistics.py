@@ -76,7 +76,7 @@ async def test_a_time_counts_below_its_upper_bound(
     statistics = SearchStatistics(store, HOUR.timestamp)
 
     statistics.served("acme", "miss", "confident", seconds)
-    await statistics.flush()
+    await statistics.pending.flush()
 
     latencies = [count.latency_ms_max for count in await store.latencies("acme", *ALL)]
     assert latencies == ([latency_ms_max] if latency_ms_max else [])
@@ -91,7 +91,7 @@ async def test_an_answer_counts_in_the_hour_in_which_it_was_given(
     statistics.served("acme", "miss", "confident", 0.001)
     now_s[0] += 1
     statistics.audited("acme", "miss", is_equal=False)
-    await statistics.flush()
+    await statistics.pending.flush()
 
     counts = await store.outcomes("acme", *ALL, "hour")
     assert [(count.start, count.outcome) for count in counts] == [

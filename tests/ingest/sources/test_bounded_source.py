@@ -15,9 +15,8 @@ from index.model.identifiers import IdentifierCase, use_case
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.kinds import open_source
-from ingest.sources.readers import checkout
-from ingest.sources.readers.checkout import CheckoutSource
-from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.readers import checkout, delimited
 from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles, Source, UnchangedItem
 from tests.gateway.servers.git_server import git, git_server
 from tests.ingest.sources.files import write
@@ -39,7 +38,7 @@ def test_a_table_gives_the_same_items_as_in_this_process(tmp_path: Path) -> None
 
     items = list(opened("csv", path).documents())
 
-    assert items == list(DelimitedSource(path, DEFAULTS, name="x").documents())
+    assert items == list(delimited.documents(ReaderRequest("csv", path, DEFAULTS, "x")))
     assert len(items) == 5
 
 
@@ -161,9 +160,9 @@ def test_a_repository_that_unpacks_to_gigabytes_is_not_checked_out(
 ) -> None:
     folder = tmp_path / "checkout"
     folder.mkdir()
-    source = CheckoutSource(folder, DEFAULTS, url=bomb, branch=None, path=Path(), name="x")
+    request = ReaderRequest("checkout", Path(), DEFAULTS, "x", url=bomb)
 
     with pytest.raises(JobRefused, match=f"over {checkout.CHECKOUT_BYTES_MAX:,} bytes"):
-        list(source.documents())
+        list(checkout.documents(request, folder))
 
     assert [path.name for path in folder.iterdir()] == [".git"]

@@ -8,7 +8,9 @@ import pytest
 
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.readers.conversations import LINE_BYTES_MAX, ConversationSource
+from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.readers import conversations
+from ingest.sources.readers.conversations import LINE_BYTES_MAX
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
@@ -19,8 +21,12 @@ def talk(**fields: Any) -> str:
 
 def read(path: Path, *lines: str | bytes) -> list[Item]:
     content = b"\n".join(line.encode() if isinstance(line, str) else line for line in lines)
-    source = ConversationSource(write(path / "talks.jsonl", content), Defaults(readers=("tenant",)))
-    return list(source.documents())
+    return items_of(write(path / "talks.jsonl", content))
+
+
+def items_of(file: Path) -> list[Item]:
+    request = ReaderRequest("conversations", file, Defaults(readers=("tenant",)), "talks")
+    return list(conversations.documents(request))
 
 
 def documents(items: list[Item]) -> list[Document]:
@@ -101,6 +107,6 @@ def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.jsonl", "."])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
-    items = list(ConversationSource(tmp_path / name, Defaults()).documents())
+    items = items_of(tmp_path / name)
 
     assert len(refused(items)) == len(items) == 1

@@ -7,7 +7,8 @@ import pytest
 
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.readers.faqs import FaqSource
+from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.readers import faqs
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
@@ -25,8 +26,9 @@ YAML = """
 
 
 def read(path: Path, content: str, name: str = "faqs.yaml") -> list[Item]:
-    source = FaqSource(write(path / name, content), Defaults(readers=("tenant",), tags=("all",)))
-    return list(source.documents())
+    defaults = Defaults(readers=("tenant",), tags=("all",))
+    request = ReaderRequest("faqs", write(path / name, content), defaults, "faqs")
+    return list(faqs.documents(request))
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.model.document import Document
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers.git import GitSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
@@ -66,7 +67,12 @@ def commit(git: Git, message: str, at: str = "2026-01-15") -> None:
 
 
 def read(root: Path) -> list[Item]:
-    return list(GitSource(root, Defaults(readers=("tenant",))).documents())
+    return items_of(root, Defaults(readers=("tenant",)))
+
+
+def items_of(root: Path, defaults: Defaults) -> list[Item]:
+    name = root.name.removesuffix(".git")
+    return list(GitSource(ReaderRequest("git", root, defaults, name)).documents())
 
 
 def by_uri(items: list[Item]) -> dict[str, Document]:
@@ -219,7 +225,7 @@ def test_what_is_no_repository_is_refused(tmp_path: Path, git: Git, kind: str) -
 def test_files_open_below_the_base_and_what_is_no_file_does_not(root: Path) -> None:
     defaults = Defaults(readers=("tenant",), base_url="https://git.example/blob/main/")
 
-    documents = by_uri(list(GitSource(root, defaults).documents()))
+    documents = by_uri(items_of(root, defaults))
 
     assert "https://git.example/blob/main/travel/trains.md" in documents
     assert {"@tags/v1", "@log/2026-01"} <= documents.keys()

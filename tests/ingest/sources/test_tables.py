@@ -11,23 +11,30 @@ import pyarrow.parquet
 import pytest
 
 from index.model.document import Document
-from ingest.sources.readers.delimited import ROW_CHARACTERS_MAX, DelimitedSource
-from ingest.sources.readers.parquet import ParquetSource
+from ingest.sources.reader_request import Kind, ReaderRequest
+from ingest.sources.readers import delimited
+from ingest.sources.readers import parquet as parquet_reader
+from ingest.sources.readers.delimited import ROW_CHARACTERS_MAX
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem
 from tests.ingest.sources.files import write
 
 DEFAULTS = Defaults(owner="ana", readers=("tenant",), tags=("all",))
+READERS = {"csv": delimited.documents, "parquet": parquet_reader.documents}
 
 
 def csv(path: Path, content: str | bytes, columns: Mapping[str, str] | None = None) -> list[Item]:
-    source = DelimitedSource(write(path / "leads.csv", content), DEFAULTS, columns=columns)
-    return list(source.documents())
+    return documents("csv", write(path / "leads.csv", content), columns)
 
 
 def parquet(path: Path, table: pa.Table, columns: Mapping[str, str] | None = None) -> list[Item]:
     file = path / "leads.parquet"
     pyarrow.parquet.write_table(table, file)
-    return list(ParquetSource(file, DEFAULTS, columns=columns).documents())
+    return documents("parquet", file, columns)
+
+
+def documents(kind: Kind, file: Path, columns: Mapping[str, str] | None = None) -> list[Item]:
+    request = ReaderRequest(kind, file, DEFAULTS, file.stem, columns or {})
+    return list(READERS[kind](request))
 
 
 def wrong_text(column: pa.Array) -> pa.Array:
@@ -431,24 +438,22 @@ def test_a_column_that_is_called_exactly_as_a_field_precedes_others(tmp_path: Pa
 
 @pytest.mark.parametrize("content", [b"", b"Not Parquet.", b"PAR1" + b"\xff" * 100 + b"PAR1"])
 def test_parquet_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
-    source = ParquetSource(write(tmp_path / "leads.parquet", content), DEFAULTS)
+    file = write(tmp_path / "leads.parquet", content)
 
-    ((path, reason),) = refused(list(source.documents()))
+    ((path, reason),) = refused(documents("parquet", file))
 
     assert path == "leads.parquet"
     assert reason.startswith("is not Parquet that can be read: ")
     assert "\n" not in reason
 
 
-@pytest.mark.parametrize("kind", [DelimitedSource, ParquetSource])
-def test_a_file_that_is_not_there_or_too_large_is_refused(
-    tmp_path: Path, kind: type[DelimitedSource | ParquetSource]
-) -> None:
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path, kind: Kind) -> None:
     with write(tmp_path / "large").open("r+b") as large:
         large.truncate(5 * 2**30)
-    sources = [kind(tmp_path / name, DEFAULTS) for name in ("nowhere", "large", ".")]
+    files = [tmp_path / name for name in ("nowhere", "large", ".")]
 
-    reasons = [reason for source in sources for _, reason in refused(list(source.documents()))]
+    reasons = [reason for file in files for _, reason in refused(documents(kind, file))]
 
     assert reasons[0] == "No such file or directory"
     assert reasons[1].startswith("over ")

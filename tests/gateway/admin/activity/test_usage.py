@@ -140,7 +140,7 @@ class TestLimits:
             ana = await gateway.caller("ana")
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
-            await services.admin.usage_meter.flush()
+            await services.admin.usage_meter.pending.flush()
             assert (await usage(admin))["cost_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
@@ -211,7 +211,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
         )
         behind = await status(admin)
         await worker_loop.make_worker(services.worker).drain()
-        await services.admin.usage_meter.flush()
+        await services.admin.usage_meter.pending.flush()
         done = await status(admin)
 
     sources = {each["source"]: each for each in behind["sources"]}
@@ -256,9 +256,9 @@ async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> Non
         await services.stores.tenants.create("acme", "Acme")
         services.admin.usage_meter.chunks("acme", "handbook", 2, 3)
         services.admin.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
-        await services.admin.usage_meter.flush()
+        await services.admin.usage_meter.pending.flush()
         services.admin.usage_meter.chunks("acme", "handbook", 1, 0)
-        await services.admin.usage_meter.flush()
+        await services.admin.usage_meter.pending.flush()
         (kept,) = await services.stores.usage.status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)

@@ -28,10 +28,10 @@ async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
     for number in range(6):
         doubts.add("acme", f"question {number}", large)
     doubts.add("acme", "Question 0", large)
-    await doubts.flush()
+    await doubts.pending.flush()
     first = [(each.question, each.count) for each in kept.doubts]
     doubts.add("acme", "question 9", large)
-    await doubts.flush()
+    await doubts.pending.flush()
 
     assert first == [("question 0", 2), ("question 1", 1), ("question 2", 1)]
     assert kept.doubts[-1].question == "question 9"
@@ -42,6 +42,6 @@ async def test_where_none_are_to_be_kept_none_wait() -> None:
     doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=0, every_s=60)
 
     doubts.add("acme", "question", b'{"hits":[],' + LOW_CONFIDENCE_SUFFIX)
-    await doubts.flush()
+    await doubts.pending.flush()
 
     assert kept.doubts == []

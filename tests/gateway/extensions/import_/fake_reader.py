@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
 from ingest.sources.source import RefusedItem
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from gateway.extensions.import_.json_api import PAGE_RECORDS
+from gateway.extensions.import_.readers.json_api import PAGE_RECORDS
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

@@ -13,7 +13,7 @@ import pytest
 from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.extensions.import_ import record_import
-from gateway.extensions.import_.ndjson import NdjsonReader
+from gateway.extensions.import_.readers.ndjson import NdjsonReader
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.monitoring.metrics import Metrics

@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import orjson
 import pytest
 
-from gateway.extensions.import_.chroma import ChromaReader
-from gateway.extensions.import_.json_api import JsonApi
-from gateway.extensions.import_.qdrant import QdrantReader
-from gateway.extensions.import_.record import RecordReader
+from gateway.extensions.import_.readers.chroma import ChromaReader
+from gateway.extensions.import_.readers.json_api import JsonApi
+from gateway.extensions.import_.readers.qdrant import QdrantReader
+from gateway.extensions.import_.readers.record import RecordReader
 from ingest.errors import NotImportable
 
 SECRET = "the-key"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.extensions.import_.ndjson import LINE_BYTES_MAX, NdjsonReader
-from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.readers.ndjson import LINE_BYTES_MAX, NdjsonReader
+from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
 from ingest.sources.source import RefusedItem
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from gateway.extensions.import_.pgvector import PgvectorReader
-from gateway.extensions.import_.record import Record
-from gateway.extensions.import_.vector_table import ROW_BYTES_MAX
+from gateway.extensions.import_.readers.pgvector import PgvectorReader
+from gateway.extensions.import_.readers.record import Record
+from gateway.extensions.import_.readers.vector_table import ROW_BYTES_MAX
 from ingest.errors import NotImportable
 from ingest.sources.source import RefusedItem
 

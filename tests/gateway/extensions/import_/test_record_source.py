@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.extensions.import_ import refused_records
-from gateway.extensions.import_.record import DEPTH_MAX, Record, flat
+from gateway.extensions.import_.readers.record import DEPTH_MAX, Record, flat
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.extensions.import_.refused_records import RefusedRecords

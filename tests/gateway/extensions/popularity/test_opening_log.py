@@ -64,7 +64,7 @@ async def test_a_subject_counts_only_so_often_a_day() -> None:
     ben = await log.add(replace(ANA, subject="ben"), SCOPE, numbered(5))
     now_s += DAY_S
     tomorrow = await log.add(ANA, SCOPE, numbered(5))
-    await log.flush()
+    await log.pending.flush()
 
     assert recorded == [SUBJECT_DAY_MAX - 1, 1, 0]
     assert (ben, tomorrow) == (5, 5)
@@ -81,5 +81,5 @@ async def test_what_does_not_count_asks_nobody() -> None:
     assert store.asked == 0
 
     await log.add_reading(replace(ANA, counted_openings="all"), SCOPE, "acme", "1")
-    await log.flush()
+    await log.pending.flush()
     assert [opened.document_key for opened in store.openings] == [1]

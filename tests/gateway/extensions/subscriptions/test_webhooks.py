@@ -12,8 +12,11 @@ import openai
 import pytest
 
 from gateway.extensions.subscriptions.extension import EXTENSION
-from gateway.extensions.subscriptions.webhook_sender import WebhookSender
-from gateway.extensions.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, ActiveWebhook
+from gateway.extensions.subscriptions.webhooks.webhook_sender import WebhookSender
+from gateway.extensions.subscriptions.webhooks.webhook_store import (
+    PREVIOUS_SECRETS_MAX,
+    ActiveWebhook,
+)
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import CommandError
-from gateway.evaluation import judged_questions
+from gateway.extensions.evaluation import judged_questions
 
 HANDBOOK = """# Leave
 

@@ -13,21 +13,24 @@ from rich.table import Table
 
 from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson, console
-from gateway.cli.safe_console import SafeConsole
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from collections.abc import Sequence
 
-    from gateway.evaluation.evaluation import MeasuredSetting, Setting
-    from gateway.evaluation.judged_questions import JudgedQuestion
-    from gateway.evaluation.measures import Interval
+    from rich.console import Console
+
+    from gateway.extensions.evaluation.evaluation import MeasuredSetting, Setting
+    from gateway.extensions.evaluation.judged_questions import JudgedQuestion
+    from gateway.extensions.evaluation.measures import Interval
+
+COMMANDS = typer.Typer()
 
 _BELOW = 1
 _NEXT_FIELD = re.compile(r"\s+(?=[a-z_]+=)")  # a value in JSON may have spaces
 _NOT_FIELDS = ("query", "top_k")
 
 
+@COMMANDS.command(rich_help_panel="Documents and questions")
 def evaluate(
     questions: Annotated[
         Path | None,
@@ -76,18 +79,21 @@ def evaluate(
         nearhit evaluate questions.jsonl --against alpha=0.4 --at-least recall=0.9
         nearhit evaluate --make 200 --save questions.jsonl
     """
+    on_stderr = common.progress_console(as_json=True)
     with common.errors():
+        from gateway.extension import CommandError
+        from gateway.extensions.evaluation.evaluation import Setting
+
         address = common.gateway_address(url, key)
         if (questions is None) == (make is None):
             raise CommandError("give a file of questions, or --make with their number")
         if save is not None and make is None:
             raise CommandError("--save needs --make: a file of questions is saved already")
-        from gateway.evaluation.evaluation import Setting
 
         settings = [Setting("default", {}), *(_setting(each) for each in against or [])]
         floors = dict(_floor(each) for each in at_least or [])
         judged, outcomes = asyncio.run(
-            _evaluate(address, questions or make, save, settings, top_k, SafeConsole(stderr=True))
+            _evaluate(address, questions or make, save, settings, top_k, on_stderr)
         )
     first = outcomes[0]
     missed = [name for name, floor in floors.items() if first.means[name].mean < floor]
@@ -97,9 +103,7 @@ def evaluate(
         _print(judged, outcomes, top_k, worst)
     for name in missed:
         mean = first.means[name].mean
-        SafeConsole(stderr=True).print(
-            f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least"
-        )
+        on_stderr.print(f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least")
     raise typer.Exit(_BELOW if missed else 0)
 
 
@@ -109,9 +113,9 @@ async def _evaluate(
     save: Path | None,
     settings: "Sequence[Setting]",
     depth: int,
-    progress_on: SafeConsole,
+    progress_on: "Console",
 ) -> "tuple[list[JudgedQuestion], list[MeasuredSetting]]":
-    from gateway.evaluation import evaluation, judged_questions
+    from gateway.extensions.evaluation import evaluation, judged_questions
 
     async with evaluation.gateway(*address) as client:
         if isinstance(source, int):
@@ -138,7 +142,8 @@ def _setting(text: str) -> "Setting":
     """`alpha=0.4 rerank=true`: each value is JSON, or else a word."""
     import orjson
 
-    from gateway.evaluation.evaluation import Setting
+    from gateway.extension import CommandError
+    from gateway.extensions.evaluation.evaluation import Setting
 
     fields: dict[str, Any] = {}
     if not text.isprintable():
@@ -159,7 +164,8 @@ def _setting(text: str) -> "Setting":
 
 
 def _floor(text: str) -> tuple[str, float]:
-    from gateway.evaluation import measures
+    from gateway.extension import CommandError
+    from gateway.extensions.evaluation import measures
 
     name, _, value = text.partition("=")
     try:
@@ -173,7 +179,7 @@ def _floor(text: str) -> tuple[str, float]:
 
 
 def _save(path: Path, judged: "Sequence[JudgedQuestion]") -> None:
-    from gateway.evaluation import judged_questions
+    from gateway.extensions.evaluation import judged_questions
 
     with atomic_file.writing(path) as (_, file):
         file.writelines(judged_questions.written(judged))

@@ -7,6 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from gateway.extensions.import_.archive.archive import (
+    FORMAT,
+    Archive,
+    End,
+    GroupLine,
+    Header,
+    encode_line,
+)
 from index.model.document import (
     METADATA_INTEGER_MAX,
     Document,
@@ -15,7 +23,6 @@ from index.model.document import (
     normalise,
 )
 from index.model.identifiers import SubjectId
-from ingest.archive import FORMAT, Archive, End, GroupLine, Header, encode_line
 from ingest.sources.source import Item
 from tests.index.support.samples import a_document
 

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from gateway.cli import atomic_file, common
-from gateway.cli.safe_console import SafeConsole
 
 if TYPE_CHECKING:
     from loadtests.loadtest.result import Result
+
+COMMANDS = typer.Typer()
 
 _NOT_JUDGED = 2
 _EXIT_CODES = {"PASS": 0, "FAIL": 1, "NOT JUDGED": _NOT_JUDGED}  # by outcome
@@ -27,6 +28,7 @@ class Arrivals(StrEnum):
     CONSTANT = "constant"
 
 
+@COMMANDS.command(rich_help_panel="Operation")
 def loadtest(
     url: Annotated[str, typer.Argument(help="URL of the deployment, such as http://host:8080.")],
     *,
@@ -262,7 +264,5 @@ def _command(arguments: list[str]) -> str:
 
 
 def _fail(message: str, exit_code: int = _NOT_JUDGED) -> NoReturn:
-    SafeConsole(stderr=True, highlight=False).print(
-        f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
-    )
+    common.show_error(message)
     raise typer.Exit(exit_code)

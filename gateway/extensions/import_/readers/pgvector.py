@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gateway.extensions.import_ import vector_table
-from gateway.extensions.import_.record import Record
-from gateway.extensions.import_.vector_table import OpenVectorTable
+from gateway.extensions.import_.readers import vector_table
+from gateway.extensions.import_.readers.record import Record
+from gateway.extensions.import_.readers.vector_table import OpenVectorTable
 from ingest.errors import NotImportable
 from ingest.sources.source import RefusedItem
 

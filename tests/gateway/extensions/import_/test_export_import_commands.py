@@ -11,15 +11,16 @@ import orjson
 import pytest
 
 from gateway.errors import CommandError
-from gateway.extensions.import_.archive_import import import_archive
+from gateway.extensions.import_.archive import archive_export
+from gateway.extensions.import_.archive.archive import Archive
+from gateway.extensions.import_.archive.archive_import import import_archive
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations, tenant_export
+from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceConfig
-from ingest.archive import Archive
 from ingest.errors import NotImportable
 from ingest.sources.report import Report
 from ingest.write.batch import DOCUMENTS_MAX
@@ -46,7 +47,8 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def exported(settings: Settings, tenant: str) -> list[bytes]:
     to = BytesIO()
-    await tenant_export.export_tenant(settings, tenant, to, lambda _done, _of: None)
+    async with operations.retry_while_busy(settings) as database:
+        await archive_export.export_tenant(database, tenant, to, lambda _done, _of: None)
     return to.getvalue().splitlines()
 
 
@@ -286,11 +288,11 @@ async def test_an_export_that_fails_leaves_the_file_of_before(
     file = tmp_path / "keep.ndjson"
     file.write_bytes(b"precious")
 
-    async def fail(_settings: object, _tenant: str, target: BinaryIO, _on_page: object) -> int:
+    async def fail(_database: object, _tenant: str, target: BinaryIO, _on_page: object) -> int:
         target.write(written)
         raise CommandError("it failed")
 
-    monkeypatch.setattr(tenant_export, "export_tenant", fail)
+    monkeypatch.setattr(archive_export, "export_tenant", fail)
     failed = await command(environment_of(settings), "export", "acme", "--to", str(file))
 
     assert failed.exit_code == 1

@@ -7,11 +7,11 @@ import orjson
 from pydantic import ValidationError
 
 from gateway.extension import Services, TenantBody, field_errors
+from gateway.extensions.import_.archive.archive import Archive, GroupLine, SourceLine
 from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.event_versions import Reading
 from index.errors import QuotaExceeded, SourceReserved
 from index.sources.source_store import SourceConfig
-from ingest.archive import Archive, GroupLine, SourceLine
 from ingest.sources.report import Report
 from ingest.sources.source import RefusedItem
 from ingest.sources.source_sync import read_items

@@ -12,8 +12,7 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
-from gateway import field_errors
-from gateway.errors import CommandError
+from gateway.extension import CommandError, field_errors
 
 QUESTIONS_MAX = 10_000
 _PASSAGE_CHARACTERS = (30, 80)  # of a made question: fewer are in many texts, more may be cut

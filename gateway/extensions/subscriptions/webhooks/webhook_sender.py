@@ -11,7 +11,10 @@ import structlog
 
 from common import background_tasks
 from common.errors import Saturated
-from gateway.extensions.subscriptions.webhook_delivery import DeliveryServices, WebhookDelivery
+from gateway.extensions.subscriptions.webhooks.webhook_delivery import (
+    DeliveryServices,
+    WebhookDelivery,
+)
 from index.errors import IndexStoreError
 from index.postgres.database import Database
 from index.postgres.session import Session

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.evaluation import measures
-from gateway.evaluation.judged_questions import JudgedQuestion
+from gateway.extensions.evaluation import measures
+from gateway.extensions.evaluation.judged_questions import JudgedQuestion
 
 DOCUMENTS = ("a", "b", "c")
 

@@ -20,7 +20,6 @@ import structlog
 from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.extension import problems, utc_now
-from gateway.extensions.subscriptions import webhook_message
 from gateway.extensions.subscriptions.answer_events import parse_event_id
 from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMetrics
 from gateway.extensions.subscriptions.subscription_watcher import (
@@ -30,8 +29,9 @@ from gateway.extensions.subscriptions.subscription_watcher import (
     SubscriptionWatcher,
     WatcherServices,
 )
-from gateway.extensions.subscriptions.webhook_message import WebhookMessage
-from gateway.extensions.subscriptions.webhook_store import ActiveWebhook, WebhookStore
+from gateway.extensions.subscriptions.webhooks import webhook_message
+from gateway.extensions.subscriptions.webhooks.webhook_message import WebhookMessage
+from gateway.extensions.subscriptions.webhooks.webhook_store import ActiveWebhook, WebhookStore
 from index.errors import IndexStoreError
 from index.tenants.principals import PrincipalStore
 from ingest.web.addresses import AddressPolicy

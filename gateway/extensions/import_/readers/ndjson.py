@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
 from ingest.sources.readers import json_lines, table
 from ingest.sources.source import RefusedItem, reason

@@ -11,10 +11,10 @@ from urllib.parse import quote
 import httpx2
 import numpy as np
 
-from gateway.errors import CommandError, refused_call
-from gateway.evaluation import judged_questions, measures
-from gateway.evaluation.judged_questions import HeadedSection, JudgedQuestion
-from gateway.evaluation.measures import Interval, Vector
+from gateway.extension import CommandError, refused_call
+from gateway.extensions.evaluation import judged_questions, measures
+from gateway.extensions.evaluation.judged_questions import HeadedSection, JudgedQuestion
+from gateway.extensions.evaluation.measures import Interval, Vector
 
 _TOGETHER = 4  # questions under way
 _TIMEOUT_S = 60.0

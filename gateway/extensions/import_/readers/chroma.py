@@ -6,8 +6,14 @@ Source: https://docs.trychroma.com/reference, and the server's own /openapi.json
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from gateway.extensions.import_.json_api import PAGE_RECORDS, JsonApi, NotFound, expect, unknown
-from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.readers.json_api import (
+    PAGE_RECORDS,
+    JsonApi,
+    NotFound,
+    expect,
+    unknown,
+)
+from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
 
 _STORE = "Chroma"

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from gateway.errors import CommandError
-from gateway.evaluation import evaluation
+from gateway.extensions.evaluation import evaluation
 
 pytestmark = pytest.mark.anyio
 

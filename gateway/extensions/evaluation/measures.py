@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.evaluation.judged_questions import JudgedQuestion
+from gateway.extensions.evaluation.judged_questions import JudgedQuestion
 
 Vector: TypeAlias = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""What reads the records of another store: Qdrant, Chroma, a table of PostgreSQL, a file."""

@@ -1,0 +1,1 @@
+"""Load tests of a deployment by a command, which the packages of `loadtests` carry out."""

@@ -1,0 +1,1 @@
+"""Webhooks: events of subscriptions that are sent to an address."""

@@ -1,0 +1,36 @@
+"""What is read in a process of its own: a file of documents, or a repository."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import TypeAdapter
+
+from index.model.identifiers import IdentifierCase, case_in_use
+from ingest.sources.source import Defaults
+
+Kind: TypeAlias = Literal["git", "csv", "parquet", "faqs", "conversations", "checkout"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRequest:
+    """name: of the source.
+
+    columns: of a table, the column of each field of a document, by field.
+    within: the resolved folder that must contain the file; None allows any location.
+    url, branch: of a `checkout`, whose `path` is relative to the repository's root.
+    """
+
+    kind: Kind
+    path: Path
+    defaults: Defaults
+    name: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    within: Path | None = None
+    url: str = ""
+    branch: str | None = None
+    identifier_case: IdentifierCase = field(default_factory=case_in_use)
+
+
+REQUEST = TypeAdapter(ReaderRequest)
