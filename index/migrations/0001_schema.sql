@@ -346,6 +346,8 @@ CREATE INDEX documents_source ON documents (tenant, source, document_id text_pat
 CREATE INDEX documents_audience ON documents (audience_key, document_key);
 CREATE INDEX documents_sample_rank ON documents ((ARRAY[tenant]), sample_rank);
 CREATE INDEX documents_public ON documents (sample_rank) WHERE 'public' = ANY (readers);
+-- Of the documents that a caller sees, only those that replace another one are read for it.
+CREATE INDEX documents_replacing ON documents (tenant) WHERE metadata ? 'replaces';
 
 -- A document's allowed_tokens follow from its owner and readers alone, and equal sets share an audience.
 CREATE FUNCTION set_document_audience() RETURNS trigger LANGUAGE plpgsql AS $$
