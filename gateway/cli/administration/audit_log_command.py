@@ -30,7 +30,12 @@ def audit_log(
     ] = None,
     document: Annotated[str | None, typer.Option(help="Only rows of this document.")] = None,
     since: Annotated[
-        datetime | None, typer.Option(help="Only rows from this time on, in UTC.")
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
+            metavar="TIME",
+            help="Only rows from this time on, in UTC: 2026-11-28, or 2026-11-28T06:30.",
+        ),
     ] = None,
     limit: Annotated[
         int, typer.Option(help="Maximum number of rows.", min=1, max=_LISTED_MAX)
