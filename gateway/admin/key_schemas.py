@@ -27,12 +27,6 @@ def _in_future(expires_at: datetime) -> datetime:
     return expires_at
 
 
-def _call_something(roles: tuple[Role, ...]) -> tuple[Role, ...]:
-    if set(roles) == {"publisher"}:
-        raise ValueError("publisher alone may call nothing: add writer or admin")
-    return roles
-
-
 class KeyBody(Body):
     tenant: TenantId | None = Field(
         None, description="required for the operator; absent: the admin's own tenant"
@@ -40,7 +34,7 @@ class KeyBody(Body):
     subject: SubjectId
     name: Title = Field("", description="a label for people")
     groups: Groups = ()
-    roles: Annotated[tuple[Role, ...], AfterValidator(_call_something)] = Field(
+    roles: tuple[Role, ...] = Field(
         ("reader", "writer"),
         description="`publisher`, beside writer or admin, may write documents that are public; "
         "`provisioner` may manage users and groups by SCIM, and nothing else",

@@ -58,6 +58,8 @@ def create_key(
         from gateway.admin.key_schemas import KeyBody
         from gateway.operator import operations
 
+        if role == ["publisher"]:
+            raise CommandError("a publisher alone may call nothing; add --role writer")
         body: dict[str, Any] = {
             "tenant": tenant,
             "subject": subject,

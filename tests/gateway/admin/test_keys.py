@@ -79,17 +79,6 @@ async def test_an_admin_makes_keys_of_its_own_tenant_named_or_not(
         assert await admin.found("annual leave") == ["leave"]
 
 
-async def test_a_key_that_may_publish_and_nothing_else_is_refused(admin: Caller) -> None:
-    body = {"subject": "eve", "roles": ["publisher"]}
-
-    answer = await admin.call("POST", "/v1/keys", json=body)
-
-    assert answer.status_code == 422
-    assert answer.json()["errors"] == [
-        {"field": "roles", "detail": "publisher alone may call nothing: add writer or admin"}
-    ]
-
-
 async def test_an_admin_finds_no_tenant_but_its_own(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:

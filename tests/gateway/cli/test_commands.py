@@ -79,6 +79,9 @@ async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str
     assert "roles.0: " in await refused(
         environment, "key", "create", "--tenant", "twice", "--role", "king"
     )
+    assert "add --role writer" in await refused(
+        environment, "key", "create", "--tenant", "twice", "--role", "publisher"
+    )
     assert "there is no tenant nobody" in await refused(
         environment, "search", "annual leave", "--tenant", "nobody"
     )
