@@ -120,6 +120,10 @@ class Answers:
         self.memory.drop(tenant, key)
         await self._redis.drop(tenant, key)
 
+    def drop_local(self) -> None:
+        """Drop all answers from memory."""
+        self.memory.clear()
+
     async def drain_background(self) -> None:
         """Wait until all background work has ended and all counts are written."""
         await asyncio.gather(*self._background, return_exceptions=True)

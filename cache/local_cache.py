@@ -48,3 +48,6 @@ class LocalCache:
 
     def drop(self, key: str) -> None:
         self._answers.pop(key)
+
+    def clear(self) -> None:
+        self._answers.clear()

@@ -161,6 +161,9 @@ class LocalInvalidation(Generic[N]):
         if registry is not None:
             registry.discard(key)
 
+    def clear(self) -> None:
+        self._registries.clear()
+
     async def valid_until(
         self, tenant: str, key: str, computation: int, revisions: Revisions
     ) -> Revisions | None:

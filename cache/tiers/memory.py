@@ -70,6 +70,10 @@ class MemoryTier:
         self._answers.drop(key)
         self._invalidation.discard(tenant, key)
 
+    def clear(self) -> None:
+        self._answers.clear()
+        self._invalidation.clear()
+
 
 def _served(entry: LocalEntry, key: str) -> ServedAnswer:
     return ServedAnswer(entry.body, entry.valid_until, "memory", key)

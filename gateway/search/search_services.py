@@ -150,6 +150,7 @@ def build(
         shard_auditor=ShardAuditor(
             partial(shard_comparison.compare, nearest),
             shards,
+            caches.answers,
             stores.tenants.invalidate_partition,
             metrics.cache_event,
             every_s=SHARD_AUDIT_S,

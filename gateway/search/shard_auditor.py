@@ -25,8 +25,14 @@ class Shards(Protocol):
     def refuse(self, partitions: Sequence[str], /) -> None: ...
 
 
+class LocalAnswers(Protocol):
+    def drop_local(self) -> None: ...
+
+
 class ShardAuditor:
     """A shard that differs is dropped, and all answers of its partition end, wherever they are.
+
+    Those in this process's memory end at once: a caller may accept answers of earlier revisions.
 
     compare:    `shard_comparison.compare`; None if the shard can't follow to the tables.
     invalidate: ends a partition's answers; tried again with each audit while there is no database.
@@ -38,6 +44,7 @@ class ShardAuditor:
         self,
         compare: Callable[[Shard], Awaitable[ShardDifferences | None]],
         shards: Shards,
+        answers: LocalAnswers,
         invalidate: Callable[[str], Awaitable[None]],
         count: CountEvent,
         *,
@@ -47,6 +54,7 @@ class ShardAuditor:
     ) -> None:
         self._compare = compare
         self._shards = shards
+        self._answers = answers
         self._invalidate = invalidate
         self._count = count
         self._every_s = every_s
@@ -105,6 +113,7 @@ class ShardAuditor:
             self._count("shard_audit_equal")
             return
         self._shards.refuse([shard.partition])
+        self._answers.drop_local()
         self._distrusted.add(shard.partition)
         self._count("shard_audit_other")
         log.error(

@@ -92,11 +92,18 @@ async def test_what_was_dropped_is_not_served_again(
     new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
-    await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
-    await worker.answers.drop("acme", "key")
-    truth.commit("acme", b"travel")
-    served = await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)
-    assert served.body == b"new"
+    for number, drop in enumerate(
+        (lambda: worker.answers.drop("acme", "key"), worker.answers.drop_local), start=3
+    ):
+        await worker.ask_locally("key", Index(b"old", b"leave", acme=number), acme=number)
+        dropped = drop()
+        if dropped is not None:
+            await dropped
+        truth.commit("acme", b"travel")
+        later = number + 1
+        served = await worker.ask_locally("key", Index(b"new", b"leave", acme=later), acme=later)
+        assert served.body == b"new"
+        await worker.answers.drop("acme", "key")
 
 
 async def test_a_slow_computation_is_not_served_by_what_a_later_one_depends_on(

@@ -37,6 +37,7 @@ class Worker:
         self.now_s = 0.0
         self.compared: list[tuple[float, str]] = []
         self.events: Counter[str] = Counter()
+        self.local_drops = 0
         self.invalidated: list[str] = []
         self.is_away = 0
         self.ends_s = 0.0
@@ -48,6 +49,9 @@ class Worker:
     def refuse(self, partitions: Sequence[str]) -> None:
         for partition in partitions:
             del self.shards[partition]
+
+    def drop_local(self) -> None:
+        self.local_drops += 1
 
     async def invalidate(self, partition: str) -> None:
         if self.is_away:
@@ -74,6 +78,7 @@ class Worker:
         self.ends_s = until_s
         auditor = ShardAuditor(
             self.compare,
+            self,
             self,
             self.invalidate,
             lambda event, amount=1: self.events.update({event: amount}),
@@ -119,6 +124,7 @@ async def test_a_shard_that_differs_is_dropped_and_all_answers_of_its_partition_
     await worker.work(100)
 
     assert [*worker.shards] == ["beta"]
+    assert worker.local_drops == 1
     assert worker.invalidated == ["acme"]
     assert worker.events == {"shard_audit_other": 1, "shard_audit_equal": 1}
 
@@ -130,6 +136,7 @@ async def test_the_next_shard_is_compared_after_a_failure(failure: Exception) ->
 
     assert [name for _, name in await worker.work(100)] == ["acme", "beta", "public"]
 
+    assert worker.local_drops == 0
     assert worker.invalidated == []
     assert worker.events == {"shard_audit_moved": 1, "shard_audit_equal": 1}
 
@@ -137,7 +144,7 @@ async def test_the_next_shard_is_compared_after_a_failure(failure: Exception) ->
 async def test_no_shard_is_compared_if_the_interval_is_zero() -> None:
     worker = Worker("acme")
     auditor = ShardAuditor(
-        worker.compare, worker, worker.invalidate, print, every_s=0, sleep=worker.sleep
+        worker.compare, worker, worker, worker.invalidate, print, every_s=0, sleep=worker.sleep
     )
     async with auditor.running():
         await asyncio.sleep(0)
