@@ -10,7 +10,7 @@ of everybody's by a hundred of its own.
    tenant that has used the least. The clients of a tenant take turns.
 3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
    that others used meanwhile.
-4. Beside others, one long step of a tenant goes on at a time (`long_step`).
+4. Beside others, a tenant's long steps keep at most half of the processors busy (`long_step`).
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
 A single long step is not interrupted. It counts with its processor time: for the rest it waited for
@@ -19,6 +19,7 @@ compute counts too (`common.shares.threads`): the event loop has to wait for the
 """
 
 import asyncio
+import os
 import time
 from collections import deque
 from collections.abc import (
@@ -46,6 +47,7 @@ _STEPS_MAX = 16  # of waiting ones in an iteration, which itself costs some micr
 _SHARED_S = 1.0  # for so long a tenant counts as another one beside the next
 LONG_STEPS_MAX = 64  # of all tenants that are beside others
 LONG_STEPS_WAITING_MAX = 1_000  # of one tenant
+_TENANT_LONG_STEPS_MAX = max(1, (os.cpu_count() or 1) // 2)
 LONG_WAIT_S_MAX = 300.0
 
 
@@ -78,13 +80,14 @@ class FairTurns:
     """Belongs to one event loop.
 
     now_s: seconds, of a clock that never goes back. processor_s: those of this thread, which take
-    ten times as long to read.
+    ten times as long to read. tenant_long_steps_max: of one tenant beside others.
     """
 
     def __init__(
         self,
         now_s: Callable[[], float] = time.perf_counter,
         processor_s: Callable[[], float] = time.thread_time,
+        tenant_long_steps_max: int = _TENANT_LONG_STEPS_MAX,
     ) -> None:
         self.now_s = now_s
         self._processor_s = processor_s
@@ -100,7 +103,7 @@ class FairTurns:
         self._changed_s = -inf  # when a step of another tenant than before ended
         self.long_steps = FairSlots(
             LONG_STEPS_MAX,
-            tenant_slots_max=1,
+            tenant_slots_max=tenant_long_steps_max,
             waiting_max=LONG_STEPS_WAITING_MAX,
             wait_s_max=LONG_WAIT_S_MAX,
         )
@@ -274,10 +277,12 @@ def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCorouti
 
 @asynccontextmanager
 async def long_step(tenant: str) -> AsyncIterator[None]:
-    """Around what keeps a processor busy for long, most of all one of the database, as a commit.
+    """Around what keeps a processor busy for long outside the event loop: a commit of many rows in
+    the database, texts that a process plans or a thread embeds.
 
-    While other tenants ask too, one at a time of the tenant's goes on, so that the short steps of
-    the others find a processor free. Raises `Saturated`.
+    While other tenants ask too, few of the tenant's go on at once, so that the short steps of the
+    others find a processor free: the system lets a woken thread wait for some milliseconds if each
+    processor has another. Raises `Saturated`.
     """
     taker = _taker.get()
     if taker is None or not taker.turns.is_shared:

@@ -8,6 +8,7 @@ from itertools import chain
 
 from pgvector import HalfVector
 
+from common.shares.turns import map_in_steps
 from index.documents import document_writes, event_versions, forgetting, outbox, quotas
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import AccessCause, WriteCause, sequence_of
@@ -64,7 +65,8 @@ class DocumentStore:
     ) -> dict[str, StoredDocument]:
         """The documents that exist, read in one snapshot."""
         rows = await self._database.rows("documents.stored", tenant, document_ids)
-        return {row["document_id"]: row_to_stored_document(row) for row in rows}
+        documents = await map_in_steps(row_to_stored_document, rows)
+        return {one.document.document_id: one for one in documents}
 
     async def missing_all(
         self, tenant: str, document_ids: Sequence[str]

@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from common.billing_context import billed_tenant
 from common.shares.threads import FairThreads
+from common.shares.turns import long_step
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,4 +47,6 @@ class EmbedderThreads:
     async def embed_passages(
         self, embed: Callable[P, T], *arguments: P.args, **keywords: P.kwargs
     ) -> T:
-        return await self._passages.run(billed_tenant() or "", embed, *arguments, **keywords)
+        tenant = billed_tenant() or ""
+        async with long_step(tenant):
+            return await self._passages.run(tenant, embed, *arguments, **keywords)

@@ -8,7 +8,7 @@ from pgvector import HalfVector
 from common.billing_context import bill_to
 from common.processes.worker_pool import WorkerPool
 from common.shares.threads import FairThreads
-from common.shares.turns import map_in_steps
+from common.shares.turns import long_step, map_in_steps
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
 from index.documents.stored_document import StoredDocument
@@ -63,7 +63,8 @@ class WritePlanner:
         await self._threads.run(
             tenant, lexical.load, {document.language for _, document in changed}
         )
-        return await self._processes.run(tenant, PlanningProcess.plan, changed, llm_results)
+        async with long_step(tenant):
+            return await self._processes.run(tenant, PlanningProcess.plan, changed, llm_results)
 
     async def embed(
         self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]

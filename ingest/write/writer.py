@@ -351,7 +351,10 @@ class Writer:
         """The function's result: for several documents in a thread, since detecting the language
         of each takes a millisecond or two of the event loop's time.
         """
-        return await self.threads.run(tenant, function) if documents > 1 else function()
+        if documents == 1:
+            return function()
+        async with long_step(tenant):
+            return await self.threads.run(tenant, function)
 
     async def _commit(
         self, tenant: str, batch: PlannedBatch, cause: WriteCause | None

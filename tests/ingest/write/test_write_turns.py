@@ -9,15 +9,18 @@ from itertools import count, repeat
 
 import pytest
 
+from common.shares.slots import FairSlots
 from common.shares.turns import FairTurns, take_turns
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, DocumentWrite
 from index.documents.event_versions import WriteCause
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database
+from ingest.write.planning_process import planning_pool
 from ingest.write.write_coordination import FairnessLocks
+from ingest.write.write_planner import PROCESS_CHARACTERS_MIN
 from ingest.write.writer import Writer
-from tests.index.support.samples import RecordingInvalidation, a_document, put
+from tests.index.support.samples import RecordingInvalidation, a_document, as_put, put
 
 pytestmark = pytest.mark.anyio
 
@@ -116,7 +119,8 @@ async def test_a_tenants_commits_go_on_at_once_unless_others_ask_too(
     clock: Callable[[], float],
     together: int,
 ) -> None:
-    commits, acme = CountedCommits(database, together), Acme(FairTurns(clock))
+    commits = CountedCommits(database, together)
+    acme = Acme(FairTurns(clock, tenant_long_steps_max=1))
     writer = Writer(commits, static_embedder, RecordingInvalidation())
 
     async def write(number: int) -> None:
@@ -127,3 +131,33 @@ async def test_a_tenants_commits_go_on_at_once_unless_others_ask_too(
         await asyncio.gather(*(asyncio.create_task(write(number)) for number in range(3)))
 
     assert commits.most == together
+
+
+class CountedSlots(FairSlots):
+    def __init__(self) -> None:
+        super().__init__(1, waiting_max=8, wait_s_max=60.0)
+        self.taken = 0
+
+    async def acquire(self, tenant: str) -> None:
+        await super().acquire(tenant)
+        self.taken += 1
+
+
+@pytest.mark.usefixtures("tenants")
+async def test_all_that_keeps_a_processor_busy_is_a_long_step(
+    documents: DocumentStore, static_embedder: StaticEmbedder
+) -> None:
+    acme = Acme(FairTurns(STANDING))
+    acme.turns.charge_step("beta", 0.0)
+    acme.turns.long_steps = slots = CountedSlots()
+    batch = [as_put(a_document(name, name * PROCESS_CHARACTERS_MIN)) for name in ("a", "b")]
+
+    async with planning_pool() as pool:
+        writer = Writer(documents, static_embedder, RecordingInvalidation(), processes=pool)
+
+        async def write() -> None:
+            await writer.put_all("acme", batch)
+
+        await asyncio.create_task(take_turns(acme, write()))
+
+    assert slots.taken == len(("compare", "plan", "embed", "commit"))
