@@ -4,8 +4,8 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import Context, ContextVar
 from typing import Any, cast
 
 import asyncpg
@@ -71,6 +71,7 @@ class SearchConnections:
         self._observe = observe
         self._functions = security_definer_functions.Functions(function_roles.SEARCH)
         self._create_lock = asyncio.Lock()
+        self._returning: set[asyncio.Task[None]] = set()
 
     @property
     def is_pinned(self) -> bool:
@@ -175,11 +176,17 @@ class SearchConnections:
         if pinned is not None:
             return await self._fetch(pinned, name, call, arguments)
         await self._acquire_slot(tenant)
+        held = AsyncExitStack()
+        held.callback(self._shares.release, tenant)
         try:
-            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._fetch(connection, name, call, arguments)
-        finally:  # after the connection's return, when even a cancelled task's statement has ended
-            self._shares.release(tenant)
+            connection = await held.enter_async_context(
+                self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+            )
+            return await self._fetch(connection, name, call, arguments)
+        finally:  # the answer does not wait for it: on a busy event loop it takes milliseconds
+            returning = asyncio.get_running_loop().create_task(_give_back(held), context=Context())
+            self._returning.add(returning)
+            returning.add_done_callback(self._returning.discard)
 
     async def _acquire_slot(self, tenant: str) -> None:
         start_s = time.perf_counter()
@@ -198,3 +205,9 @@ class SearchConnections:
         rows = await statement_comment.fetch(connection, call, arguments)
         self._observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)
+
+
+async def _give_back(held: AsyncExitStack) -> None:
+    """Return what is held, when even a cancelled task's statement has ended."""
+    with suppress(DatabaseUnavailable), unavailable():
+        await held.aclose()

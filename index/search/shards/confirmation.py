@@ -52,7 +52,7 @@ class Confirmations:
 
     def __init__(self, searching: SearchConnections) -> None:
         self._searching = searching
-        self._waiting: list[_Question] = []
+        self._waiting: list[_Question] = []  # of the statement that begins with the next tick
         self._running: set[asyncio.Task[None]] = set()
 
     async def confirm(
@@ -72,21 +72,18 @@ class Confirmations:
         if self._searching.is_pinned:  # to a snapshot, which no other question reads
             await self._answer([question])
         else:
-            if not self._waiting:
+            if not 0 < len(self._waiting) < _QUESTIONS_MAX:
+                self._waiting = []
                 # The statement is of several requests: it belongs to the context of none.
-                loop.call_soon(self._begin, context=Context())
+                task = loop.create_task(self._answer(self._waiting), context=Context())
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
             self._waiting.append(question)
         return await question.answer
 
-    def _begin(self) -> None:
-        """Begin the statements of the questions that have arrived; later ones make others."""
-        questions, self._waiting = self._waiting, []
-        for start in range(0, len(questions), _QUESTIONS_MAX):
-            task = asyncio.create_task(self._answer(questions[start : start + _QUESTIONS_MAX]))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
-
     async def _answer(self, questions: Sequence[_Question]) -> None:
+        if questions is self._waiting:
+            self._waiting = []  # later ones make others
         waiting = [question for question in questions if not question.answer.done()]
         if not waiting:
             return  # all were cancelled
