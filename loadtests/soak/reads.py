@@ -28,6 +28,7 @@ COMPARED = frozenset({"search", "batch", "mcp search", "vector store"})
 PAGE = 100
 _FOUND_MAX = 10
 _MISSING = 404
+_WIDE, _DASHES = re.compile(r"\s+"), re.compile("-{4,}")
 _PUBLIC_ADDRESS = re.compile("urn:nearhit:public:[^:]+:(.+)")
 
 
@@ -60,12 +61,17 @@ class ShownPassage:
     readers: frozenset[str] | None = None
 
     def is_of(self, text: str) -> bool:
-        """Whether it is a part of the text."""
-        if self.text is None:
+        """Whether it is a part of the text, after lines that it repeats of the text's lists,
+        tables and code, perhaps shortened and without the spaces that align columns."""
+        part = self.text
+        if part is None:
             return True
-        if self.start < 0:
-            return self.text in text
-        return text.startswith(self.text, self.start)
+        while not (part in text if self.start < 0 else text.startswith(part, self.start)):
+            repeated, _, part = part.partition("\n")
+            part = part.lstrip()
+            if not part or _narrow(repeated) not in _narrow(text):
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +178,10 @@ def _document_id(address: str) -> str:
     """The identifier in the address of another tenant's document; others are addresses too."""
     match = _PUBLIC_ADDRESS.fullmatch(address)
     return address if match is None else match[1]
+
+
+def _narrow(text: str) -> str:
+    return _WIDE.sub(" ", _DASHES.sub("---", text))
 
 
 def _passages(hits: Sequence[Mapping[str, Any]]) -> list[ShownPassage]:

@@ -63,7 +63,10 @@ class HitAnswer(Body):
     chunk_id: int
     document_id: str
     title: str
-    text: str
+    text: str = Field(
+        description="the document's text from `start` to `end`, after the lines that the hit "
+        "repeats of the list, table or code that it is part of"
+    )
     score: float
     source: str
     uri: str

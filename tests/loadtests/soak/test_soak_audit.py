@@ -1,9 +1,11 @@
 from collections import Counter
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import orjson
 
+from ingest.chunkers import structure
 from loadtests.load.response import HttpResponse
 from loadtests.soak import questions, reads
 from loadtests.soak.audit import Audit, ObservedAnswer
@@ -11,11 +13,12 @@ from loadtests.soak.model.credentials import CredentialModel
 from loadtests.soak.model.state import Floors, SoakState
 from loadtests.soak.oracle import FreshAnswer
 from loadtests.soak.questions import SoakQuestion, Zipf
-from loadtests.soak.reads import Read
+from loadtests.soak.reads import Read, ShownPassage
 from loadtests.workload.rights import Rights
 from loadtests.workload.viewer import Viewer
 from loadtests.workload.writes import PutDocument
 
+HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 TEXT = "The team gets 25 days."
 SEARCH = reads.search(SoakQuestion(b'{"query":"days"}'))
 
@@ -91,6 +94,20 @@ def test_a_text_that_a_document_has_no_more_is_stale() -> None:
     stale.judge(seen(TEXT, "What it said before."))
 
     assert (stale.counts["stale"], stale.counts["leaked"]) == (1, 0)
+
+
+def test_every_chunk_is_a_part_of_its_document_with_the_lines_that_it_repeats() -> None:
+    repeating = 0
+    for file in sorted(HANDBOOK.rglob("*.md")):
+        text = file.read_text(encoding="utf-8")
+        for chunk in structure.chunks(text, words_max=24):
+            for start in (chunk.start, -1):
+                assert ShownPassage("a.md", chunk.text, start).is_of(text), (file.name, chunk)
+            body = text[chunk.start : chunk.end]
+            if chunk.text != body:
+                repeating += 1
+                assert not ShownPassage("a.md", f"Another line\n{body}", chunk.start).is_of(text)
+    assert repeating
 
 
 def test_readers_that_a_document_has_no_more_are_stale() -> None:
