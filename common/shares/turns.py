@@ -234,10 +234,10 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Any:
-        return self.send(None)
+    def send(self, _: None) -> Any:  # asyncio sends nothing else
+        return next(self)
 
-    def send(self, value: Any) -> Any:
+    def __next__(self) -> Any:
         taker = self._taker
         tenant = taker.tenant  # whose turn it is, even if the step learns that it is another's
         if self._turn is not None:
@@ -248,7 +248,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             return turn
         begun_s = taker.turns.now_s()
         try:
-            return self._work.send(value)
+            return self._work.send(None)
         finally:
             taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 

@@ -292,8 +292,16 @@ class ComputingRequest(PendingRequest):
         heads, context = self._heads, Context()
         self._slot.begin()
         heads.admission.spend_local(self.trace.counters)  # first: who has none computes nothing
-        work = context.run(take_turns, self._slot, self._request.compute(self.trace))
+        work = context.run(take_turns, self._slot, self._compute())
         self._wait_for(asyncio.Task(work, loop=heads.deadlines.loop, context=context))
+
+    async def _compute(self) -> None:
+        """Respond in the step that has the response: the task's end waits for another turn."""
+        response = await self._request.compute(self.trace)
+        self._work.remove_done_callback(self._on_done)
+        self._heads.deadlines.discard(self)
+        # What follows on the connection may be another caller's.
+        Context().run(self._respond, lambda: response)
 
     def _response(self, outcome: Response | None) -> Response | None:
         return outcome
