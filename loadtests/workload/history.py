@@ -207,9 +207,9 @@ def stored(text: str) -> str:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """Tenant and group."""
+    """Tenant and group, in the spelling that the service gives it."""
     tenant, _, group = name.partition("/")
-    return tenant, group.replace("/", ".") or _MEMBERS
+    return tenant, group.replace("/", ".").casefold() or _MEMBERS
 
 
 def _busiest_subjects(data: Data, most: int) -> list[tuple[str, str]]:

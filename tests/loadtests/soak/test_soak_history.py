@@ -33,9 +33,9 @@ DATA = Data(
         edit("M", "d.md", " "),
         edit("D", "c.md"),
     ],
-    groups={"org": ["ana", "ben"], "org/team": ["ana"]},
+    groups={"org": ["ana", "ben"], "org/Team": ["ana"]},
     grants=[
-        grant("grant", "org/team", "ben"),
+        grant("grant", "org/Team", "ben"),
         grant("create_group", "org/new", repos={"repo": "read"}),
         grant("grant", "org/new", "ben"),
         grant("revoke", "org", "ana"),
