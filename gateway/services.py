@@ -53,11 +53,12 @@ from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version
 from index.model.identifiers import use_case
-from index.postgres import database, migrate
+from index.postgres import database
 from index.postgres.database import Database
-from index.postgres.identifier_spellings import IdentifierPolicy
 from index.postgres.pooler import Pooler
 from index.postgres.session import ObserveStatement
+from index.postgres.setup import migrate
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore

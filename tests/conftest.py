@@ -29,7 +29,8 @@ from common import background_tasks
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
-from index.postgres import database, migrate
+from index.postgres import database
+from index.postgres.setup import migrate
 from tests.database_copies import DatabaseCopies, copies_of
 from tests.sampling import EXAMPLES
 

@@ -3,7 +3,7 @@
 This is the one rule for jobs, tokens and what extensions store for callers.
 """
 
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.tenants.principals import Principal
 
 

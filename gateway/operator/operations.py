@@ -36,9 +36,10 @@ from index.model import scope
 from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
 from index.model.query import Query
 from index.model.scope import PUBLIC
-from index.postgres import database, migrate
+from index.postgres import database
 from index.postgres.database import Database
-from index.postgres.identifier_spellings import IdentifierPolicy
+from index.postgres.setup import migrate
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion

@@ -7,8 +7,8 @@ from gateway.caching.redis_cache import open_redis
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
-from index.postgres import migrate
-from index.postgres.identifier_spellings import IdentifierPolicy
+from index.postgres.setup import migrate
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
 
 async def findings(settings: Settings) -> list[str]:

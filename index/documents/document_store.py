@@ -18,7 +18,7 @@ from index.documents.stored_document import StoredDocument, row_to_stored_docume
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
-from index.model.document_content import DocumentContent
+from index.model.document import DocumentContent
 from index.model.query import Filter
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.model.scope import PUBLIC, Scope

@@ -15,7 +15,7 @@ from uuid import UUID
 from index.errors import JobLost, PayloadTooLarge, QueueFull, RightsLost, TenantMissing
 from index.jobs import trace_context
 from index.jobs.trace_context import TraceContext
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.model.write_order import ALL_PARTS, Parts, by_parts
 from index.postgres.database import Database
 from index.postgres.session import Row, Session

@@ -1,5 +1,5 @@
 -- The data model, from top to bottom. All of it is the truth: what stands in Redis and in processes can
--- be rebuilt from it. The extensions vector and pg_trgm are there (index/postgres/prerequisites.py), and
+-- be rebuilt from it. The extensions vector and pg_trgm are there (index/postgres/setup/prerequisites.py), and
 -- the roles of searches and shards own nothing here (index/postgres/functions/function_roles.py).
 --
 --   Tenants · Principals · Sources · Documents · Chunks · Words · Revisions and histories · Read leases ·
@@ -94,7 +94,7 @@ INSERT INTO deleted_tenant_counters DEFAULT VALUES;
 -- Principals: who may ask, and on behalf of whom
 
 -- The spelling in which subjects and groups are stored, as in NEARHIT_IDENTIFIER_CASE; no row until the
--- first start has chosen. See index/postgres/identifier_spellings.py.
+-- first start has chosen. See index/postgres/setup/identifier_spellings.py.
 CREATE TABLE identifier_cases (
     singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     identifier_case text NOT NULL CHECK (identifier_case IN ('fold', 'keep'))

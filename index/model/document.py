@@ -233,3 +233,15 @@ class Document:
     chunker: ChunkerName = chunking_config.DEFAULT
     summaries: Summaries = NO_SUMMARIES
     is_active: bool | None = True
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContent:
+    """What two documents have in common if one of them is the other under a new name.
+
+    digest: SHA-256 of the text. A document for others is another one, whatever its text.
+    """
+
+    digest: bytes
+    owner: str | None
+    readers: frozenset[str]

@@ -25,7 +25,7 @@ _case: IdentifierCase = "fold"
 
 
 def use_case(case: IdentifierCase) -> None:
-    """Set the deployment's case for this process; `index.postgres.migrate` calls it at a start."""
+    """Set the deployment's case for this process; `index.postgres.setup` calls it at a start."""
     global _case  # noqa: PLW0603  a fact of the deployment, like the database: no type can take it
     _case = case
 

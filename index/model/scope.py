@@ -110,3 +110,16 @@ def everything(
 ) -> Scope:
     """The scope of everything that a subject may read."""
     return resolve(tenant, subject, groups, SCOPE_NAMES, receives_public=receives_public)
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Who has made what a caller sees that is no document: jobs, files, tokens and the like.
+
+    subject: None for everything of the tenant.
+    token_id: of those only what was made with this token or with tokens made from it; None for all.
+    """
+
+    tenant: str
+    subject: str | None
+    token_id: str | None = None

@@ -16,7 +16,7 @@ import asyncpg
 from common import background_tasks
 from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
-from index.postgres import connections, pgvector_version, prepared_ahead
+from index.postgres import connections, prepared_ahead
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.dedicated_connection import DedicatedConnection
 from index.postgres.driver_connection import ServerTypes
@@ -27,6 +27,7 @@ from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections
 from index.postgres.session import STATEMENTS, ObserveStatement, Row, Session
 from index.postgres.session_shares import SessionShares
+from index.postgres.setup import pgvector_version
 
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
 
@@ -234,7 +235,7 @@ async def connect(
     parallel_builds: bool = True,
     ahead: PreparedAhead = NOTHING_AHEAD,
 ) -> AsyncIterator[Database]:
-    """Connect to a database whose schema and roles exist; see `index.postgres.migrate`.
+    """Connect to a database whose schema and roles exist; see `index.postgres.setup.migrate`.
 
     url: of the server itself, which some operations need even with a `pooler`.
     connections_max: for searches, and as many for everything else; one tenant uses at most half of

@@ -17,7 +17,7 @@ from index.postgres.connections import unavailable
 from index.postgres.functions import function_roles
 from index.postgres.functions.function_roles import Connection
 
-_LOCK = 6_324_274  # held while a process sets properties; see index/postgres/migrate.py
+_LOCK = 6_324_274  # held while a process sets properties; see index/postgres/setup/migrate.py
 # Only superusers may set parameters of a library that PostgreSQL has not loaded.
 _LOAD_EXTENSION = "SELECT '[1]'::vector"
 _DATABASE_IDENTITY = """

@@ -5,9 +5,8 @@ from datetime import datetime
 
 from index.audit import audit_log
 from index.errors import SubjectSuspended, TokensFull
-from index.model.maker import Maker
 from index.model.query import Filter
-from index.model.scope import SCOPE_NAMES, ScopeName
+from index.model.scope import SCOPE_NAMES, Maker, ScopeName
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
-from index.model.document import Document
-from index.model.document_content import DocumentContent
+from index.model.document import Document, DocumentContent
 from index.sources.source_origins import SourceOrigins
 from ingest.errors import DocumentOfOtherOrigin
 from ingest.write.revision import Outcome, Put, Written

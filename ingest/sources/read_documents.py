@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from hashlib import sha256
 
-from index.model.document import Document
-from index.model.document_content import DocumentContent
+from index.model.document import Document, DocumentContent
 from ingest.sources.source import Item, UnchangedItem
 
 

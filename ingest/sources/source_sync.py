@@ -17,8 +17,7 @@ from typing import Protocol, TypeAlias
 
 from common import background_tasks
 from index.documents.event_versions import Reading
-from index.model.document import Document
-from index.model.document_content import DocumentContent
+from index.model.document import Document, DocumentContent
 from index.model.form import composed
 from ingest.errors import (
     DocumentOfOtherOrigin,

@@ -17,8 +17,8 @@ from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region
 from loadtests.load.connection_pool import Unanswered
+from loadtests.servers.faults.link import Link
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.link import Link
 from loadtests.workload.tenant_client import new_tenant
 
 _BEFORE_S, _AWAY_S, _AFTER_S = 3.0, 4.0 * READ_LEASE_S, 5.0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from loadtests.bench.frame import SETTINGS
 from loadtests.servers import service
+from loadtests.servers.faults.link import Link
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.link import Link
 from loadtests.servers.postgres import postgres_programs
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.postgres.postgres_programs import SOCKET, PostgresPrograms

@@ -19,8 +19,9 @@ from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.loadtest.phases import NAMES
 from loadtests.loadtest.phases import measure as measure_phases
-from loadtests.servers import faults, server_set
-from loadtests.servers.faults import Fault
+from loadtests.servers import server_set
+from loadtests.servers.faults import fault
+from loadtests.servers.faults.fault import Fault
 from loadtests.servers.server_set import ServerSet
 from loadtests.workload.agents import Agents
 
@@ -121,7 +122,7 @@ async def _measure_embedder(run: Run[NoOptions]) -> Section:
 def _faults(started: ServerSet) -> dict[str, Fault]:
     """All but those of a worker, which the load does without."""
     crowd = SlowConnections(started.ways[0])
-    simple = dict(faults.of(started, started.gateways[0]))
+    simple = dict(fault.of(started, started.gateways[0]))
     del simple["worker killed"]
     slow = Fault(crowd.come, crowd.go, is_silent=True)
     return simple | {f"{CONNECTIONS:,} slow connections": slow}

@@ -15,7 +15,7 @@ from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.servers import service
-from loadtests.servers.link import Link
+from loadtests.servers.faults.link import Link
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
 

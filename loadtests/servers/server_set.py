@@ -8,13 +8,13 @@ from pathlib import Path
 
 from loadtests.servers import balancer, service
 from loadtests.servers.balancer import Balancer
+from loadtests.servers.faults.link import Link
+from loadtests.servers.faults.small_disk import SmallDisk
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.link import Link
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
-from loadtests.servers.small_disk import SmallDisk
 from loadtests.servers.worker import WorkerProcess
 
 _POSTGRES = {"shared_buffers": "256MB"}  # as that of `nearhit serve`

@@ -6,8 +6,8 @@ Each locks one table: one that locks several may wait for a request that waits f
 import re
 from collections.abc import Iterator
 
-from index.postgres import migrate
-from index.postgres.migrate import Migration
+from index.postgres.setup import migrate
+from index.postgres.setup.migrate import Migration
 
 _TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+) \(", re.MULTILINE)
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import asyncpg
 
 from gateway.embedded import embedded_servers
-from index.postgres import migrate, statements
+from index.postgres import statements
 from index.postgres.functions.function_roles import Connection
+from index.postgres.setup import migrate
 from tests.conftest import data_dir
 
 FILE = Path(__file__).with_name("release.json")  # absent until the first release

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import asyncpg
 
-from index.postgres import migrate
-from index.postgres.migrate import Migration
+from index.postgres.setup import migrate
+from index.postgres.setup.migrate import Migration
 
 FILE = Path(__file__).with_name("snapshot.sql")
 _HEADING = "-- schema: "

@@ -6,9 +6,9 @@ import asyncpg
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.postgres import migrate
 from index.postgres.functions.function_roles import Connection
-from index.postgres.migrate import Migration
+from index.postgres.setup import migrate
+from index.postgres.setup.migrate import Migration
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.upgrade import next_version, record, release, sample

@@ -35,8 +35,8 @@ def migrate(
         nearhit migrate --check || nearhit migrate
     """
     with common.connected() as settings:
-        from index.postgres import migrate as migrations
-        from index.postgres.identifier_spellings import IdentifierPolicy
+        from index.postgres.setup import migrate as migrations
+        from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None, "`servers` sets it"
         url, shipped = settings.database_url.get_secret_value(), migrations.shipped()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gateway.settings.settings import Settings
     from gateway.stores import Stores
     from index.model.quota import Quotas, StoredAmounts
-    from index.postgres.collation import CollationChange
     from index.postgres.database import Database
+    from index.postgres.setup.collation import CollationChange
     from index.regions.standbys import StandbyStatus
     from index.tenants.usage import DailyUsage, IngestStatus
 
@@ -176,7 +176,7 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
 
 async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
     from gateway.caching.redis_cache import open_redis
-    from index.postgres import collation
+    from index.postgres.setup import collation
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore
 

@@ -47,8 +47,8 @@ def restore(
         nearhit restore nearhit.dump --replace
     """
     with common.connected() as settings:
-        from index.postgres import restoring
-        from index.postgres.identifier_spellings import IdentifierPolicy
+        from index.postgres.setup import restoring
+        from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()

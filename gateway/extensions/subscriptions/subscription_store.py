@@ -7,7 +7,7 @@ from typing import Any
 
 from index.audit import audit_log
 from index.errors import TenantFull, TenantMissing
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.postgres.database import Database
 
 CHANNEL = "nearhit_subscriptions"  # as in migrations/0001_schema.sql

@@ -7,8 +7,8 @@ from datetime import datetime
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
-from index.model.maker import Maker
 from index.model.quota import NO_QUOTAS, Quotas
+from index.model.scope import Maker
 from index.postgres.database import Database
 from index.postgres.session import Row
 

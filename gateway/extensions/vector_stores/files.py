@@ -33,7 +33,7 @@ from gateway.extensions.vector_stores.vector_store_schemas import DeletedAnswer,
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.tenants.principals import NO_FILTER
 from ingest.write.revision import Written
 

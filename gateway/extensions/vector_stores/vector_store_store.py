@@ -10,10 +10,9 @@ from gateway.extensions.vector_stores.file_store import FileListing
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
-from index.model.maker import Maker
 from index.model.query import Filter
 from index.model.quota import Quotas
-from index.model.scope import Scope
+from index.model.scope import Maker, Scope
 from index.postgres.database import Database
 from index.search import visibility_args
 

@@ -18,7 +18,7 @@ from index.postgres.functions import function_roles
 from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.functions.function_signatures import SIGNATURES, Signature
 
-_LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
+_LOCK = 6_324_273  # held while a process creates functions; see index/postgres/setup/migrate.py
 _QUOTE = "$nearhit$"
 _NUMBER = re.compile(r"\{\w+\}")
 # Their plan is the same for all arguments: rows are looked up by key, also while tables are small.

@@ -12,8 +12,8 @@ from random import Random
 import orjson
 
 from loadtests.load.request import Call
-from loadtests.servers import faults
-from loadtests.servers.faults import Fault
+from loadtests.servers.faults import fault
+from loadtests.servers.faults.fault import Fault
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak.connections import connect
@@ -61,7 +61,7 @@ async def budget_spent(_: ServerSet, context: SoakContext, random: Random) -> No
 
 
 def _lasting(servers: ServerSet, random: Random) -> Mapping[str, Fault]:
-    return faults.of(servers, random.choice(servers.gateways))
+    return fault.of(servers, random.choice(servers.gateways))
 
 
 FAULTS: Mapping[str, ServersFault[ServerSet]] = {

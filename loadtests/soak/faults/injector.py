@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
-from loadtests.servers.faults import Fault
+from loadtests.servers.faults.fault import Fault
 from loadtests.soak.connections import connect
 from loadtests.soak.work.context import SoakContext
 

@@ -14,7 +14,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PrerequisitesMissing
-from index.postgres import migrate
+from index.postgres.setup import migrate
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.support.commands import environment_of, refused, succeeds

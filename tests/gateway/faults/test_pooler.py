@@ -22,10 +22,11 @@ from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
 from index.model.query import Query
 from index.model.scope import everything
-from index.postgres import database, migrate
+from index.postgres import database
 from index.postgres.database import Database
 from index.postgres.functions import function_roles
 from index.postgres.pooler import Pooler, Timeouts
+from index.postgres.setup import migrate
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore

@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
-from index.postgres import migrate
+from index.postgres.setup import migrate
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from index.postgres import migrate
+from index.postgres.setup import migrate
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import postgres_programs
 from tests.conftest import named, run_sql

@@ -12,8 +12,8 @@ from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from index.documents.quotas import add_source
 from index.errors import QuotaExceeded
-from index.model.maker import Maker
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
+from index.model.scope import Maker
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.quota_store import QuotaStore

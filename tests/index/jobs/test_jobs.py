@@ -11,7 +11,7 @@ from index.documents.document_store import DocumentStore
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import ClaimedJob, Job, JobLease, JobQueue, NewJob
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer

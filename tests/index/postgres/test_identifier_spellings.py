@@ -8,8 +8,8 @@ import pytest
 from index.errors import MigrationRefused
 from index.invalidation.changes import ChangeLog
 from index.postgres.database import Database
-from index.postgres.identifier_spellings import IdentifierPolicy
-from index.postgres.migrate import IDENTIFIERS, migrate, pending, shipped
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
+from index.postgres.setup.migrate import IDENTIFIERS, migrate, pending, shipped
 from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused, PrerequisitesMissing
-from index.postgres.migrate import Migration, migrate, shipped
+from index.postgres.setup.migrate import Migration, migrate, shipped
 from tests.conftest import named, run_sql
 
 pytestmark = pytest.mark.anyio

@@ -13,9 +13,8 @@ from gateway.extensions.vector_stores.vector_store_store import (
     VectorStoreStore,
 )
 from index.jobs.job_queue import JobQueue
-from index.model.maker import Maker
 from index.model.query import Filter
-from index.model.scope import everything
+from index.model.scope import Maker, everything
 from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database

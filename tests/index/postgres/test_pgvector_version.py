@@ -10,8 +10,8 @@ from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition
 from index.errors import PgvectorRefused
-from index.postgres import migrate, pgvector_version
-from index.postgres.pgvector_version import PgvectorVersions
+from index.postgres.setup import migrate, pgvector_version
+from index.postgres.setup.pgvector_version import PgvectorVersions
 from tests.gateway.support.commands import environment_of, fails
 from tests.index.support.partitions import ChunkPartitions, tend
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.servers.link import Link
+from loadtests.servers.faults.link import Link
 from loadtests.servers.postgres.postgres_programs import SOCKET
 
 ONE_WAY_MS = 20

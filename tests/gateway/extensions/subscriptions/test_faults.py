@@ -15,7 +15,7 @@ from gateway.extensions.subscriptions.subscription_watcher import SubscriptionWa
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from index.invalidation.changes import ChangeLog
-from index.model.maker import Maker
+from index.model.scope import Maker
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.extensions.subscriptions.own_services import own_services

@@ -2,7 +2,7 @@
 
 Killing it cuts the connections; stopping it makes them hang.
 
-python -m loadtests.servers.socket_relay LISTEN TARGET [MS]
+python -m loadtests.servers.faults.socket_relay LISTEN TARGET [MS]
 
 MS delays every byte by so many milliseconds.
 """

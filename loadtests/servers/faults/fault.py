@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from loadtests.servers.faults.small_disk import SmallDisk
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.server_set import ServerSet
-from loadtests.servers.small_disk import SmallDisk
 from loadtests.servers.waiting import until
 
 _FULL = "1mb"  # less than the stored answers take

@@ -47,7 +47,7 @@ class Link:
         if self._one_way_ms is None:
             self.socket.symlink_to(self._target)
             return
-        command = [sys.executable, "-m", "loadtests.servers.socket_relay", str(self.socket)]
+        command = [sys.executable, "-m", "loadtests.servers.faults.socket_relay", str(self.socket)]
         self._relay = subprocess.Popen([*command, str(self._target), str(self._one_way_ms)])  # noqa: S603  ours
         until(self.socket.exists, "the relay did not start")
         self.socket.chmod(0o777)  # for a standby, which runs as nobody

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from index.postgres import connections, migrate, prerequisites, statements
+from index.postgres import connections, statements
 from index.postgres.functions import function_roles
-from index.postgres.identifier_spellings import IdentifierPolicy
+from index.postgres.setup import migrate, prerequisites
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
 # The owner of the tables; without tables, that of the database, if a superuser restores for it.
 _TARGET = """

@@ -11,10 +11,11 @@ import orjson
 import structlog
 
 from index.errors import MigrationRefused
-from index.postgres import connections, identifier_spellings, pgvector_version, prerequisites
+from index.postgres import connections
 from index.postgres.functions import function_roles
-from index.postgres.identifier_spellings import IdentifierPolicy
-from index.postgres.pgvector_version import PgvectorVersions
+from index.postgres.setup import identifier_spellings, pgvector_version, prerequisites
+from index.postgres.setup.identifier_spellings import IdentifierPolicy
+from index.postgres.setup.pgvector_version import PgvectorVersions
 
 log = structlog.get_logger()
 
@@ -52,7 +53,7 @@ class Migration:
 
 def shipped() -> list[Migration]:
     """The migrations of this version, in the order of their names."""
-    files = (Path(__file__).parents[1] / "migrations").iterdir()
+    files = (Path(__file__).parents[2] / "migrations").iterdir()
     return sorted(
         (
             Migration(file.name, file.read_text(encoding="utf-8"))

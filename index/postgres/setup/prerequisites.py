@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import asyncpg
 
 from index.errors import PgvectorRefused, PrerequisitesMissing
-from index.postgres import pgvector_version
 from index.postgres.functions import function_roles
-from index.postgres.pgvector_version import PgvectorVersions
+from index.postgres.setup import pgvector_version
+from index.postgres.setup.pgvector_version import PgvectorVersions
 
 _SERVER_VERSION_MIN = 150_000  # PostgreSQL 15, the oldest that the tests run on
 EXTENSIONS = ("vector", "pg_trgm")

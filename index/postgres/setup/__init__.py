@@ -1,0 +1,1 @@
+"""What a database needs before it is used: extensions, roles, tables, and its restore."""

@@ -1,0 +1,1 @@
+"""What disturbs the servers under test: faults, slow links, small disks."""
