@@ -39,26 +39,26 @@ _OF_MARKS = {
 def composed(text: str) -> str:
     """The text in Unicode's normal form C, as names of files on some systems are not.
 
-    A joiner comes after every 30 marks in a row: normalising takes time square in their number.
+    It has a joiner after every 30 marks in a row.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
+
+
+def stream_safe(text: str) -> str:
+    """The text with a joiner after every 30 marks: normalising takes time square in their number.
 
     Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
     """
-    if text.isascii():
-        return text
     for mark, marks in _OF_MARKS.items():
         text = text.replace(mark, marks)
-    return unicodedata.normalize("NFC", _stream_safe(text))
-
-
-def _stream_safe(text: str) -> str:
     if not any(map(unicodedata.combining, text[:: MARKS_MAX + 1])):
         return text  # more than 30 marks in a row would include one of these
     import numpy as np  # few texts need it, and a command starts sooner without it
 
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     is_mark = _is_mark()[np.minimum(codes, _MARKS_END)]
-    places = np.arange(codes.size)
-    in_row = places - np.maximum.accumulate(np.where(is_mark, -1, places))
+    places = np.arange(codes.size, dtype=np.int32)
+    in_row = places - np.maximum.accumulate(np.where(is_mark, np.int32(-1), places))
     joined = np.flatnonzero(is_mark & (in_row > MARKS_MAX) & (in_row % MARKS_MAX == 1))
     safe: bytes = np.insert(codes, joined, _JOINER).tobytes()
     return safe.decode("utf-32-le", "surrogatepass")
