@@ -16,7 +16,7 @@ from pydantic import (
     ValidationError,
     create_model,
 )
-from pydantic_core import PydanticCustomError, from_json
+from pydantic_core import PydanticCustomError
 
 from gateway import content, field_errors, problems
 from index.model.document import (
@@ -101,13 +101,13 @@ class QueuedAnswer(Body):
 
 def parse(model: type[Model], body: bytes) -> Model:
     """The body as a model. Raises a `Problem` with an error per invalid field."""
-    content.decode_json(body)
+    sent = content.decode_json(body)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
         is_described = error.error_count() <= problems.ERRORS_DESCRIBED_MAX
-        sent = from_json(body) if is_described else field_errors.UNKNOWN_BODY
-        raise problems.from_validation(error, sent, model) from None
+        shown = sent if is_described else field_errors.UNKNOWN_BODY
+        raise problems.from_validation(error, shown, model) from None
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:

@@ -37,11 +37,6 @@ METADATA_TEXT_CHARACTERS_MAX = 4_096
 METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
 
 UNSTORABLE = re.compile(rf"[\0{SURROGATES}]")  # what Postgres refuses within a text
-MARKS_MAX = 30  # on one letter; UAX 15, section 13
-# Marks are no word characters. With the first character apart, and ASCII ruled out before word
-# characters, `re` passes over a text with few other characters in a fifth of the time.
-_MARK = r"[^\x00-\x7f\w]"
-_LONG_RUN = re.compile(rf"{_MARK}{_MARK}{{{MARKS_MAX},}}")
 LINE = re.compile(rf"[^{CONTROLS}{SURROGATES}]*")
 _SCHEME = re.compile("[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # RFC 3986, section 3.1
 _DOTS = frozenset({".", ".."})
@@ -57,23 +52,7 @@ def normalise(text: str) -> str:
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if lines.isascii():
         return lines.replace("\0", "\ufffd")
-    safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))
-    return unicodedata.normalize("NFC", safe)
-
-
-def _stream_safe(run: re.Match[str]) -> str:
-    """The run with a joiner after every 30 marks: normalising takes time square in their number.
-
-    Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
-    """
-    safe, marks = [], 0
-    for character in run[0]:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks > MARKS_MAX:
-            safe.append("\u034f")
-            marks = 1
-        safe.append(character)
-    return "".join(safe)
+    return composed(UNSTORABLE.sub("\ufffd", lines))
 
 
 def _addressable(document_id: str) -> str:

@@ -4,10 +4,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from functools import cache
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 SURROGATES = r"\ud800-\udfff"
 CONTROLS = r"\x00-\x1f\x7f-\x9f"
@@ -20,12 +25,51 @@ INVISIBLE = (
 )
 
 
-_CHARACTERS_MAX = 2_048  # normalising takes time square in the marks on one letter
+_CHARACTERS_MAX = 2_048
+MARKS_MAX = 30  # on one letter; UAX 15, section 13
+_JOINER = 0x034F
+_MARKS_END = 0x1_E94B  # no mark of Unicode 15.1 has a higher code
+# Only these decompose into marks without a letter, three of them without being marks themselves.
+_OF_MARKS = {
+    mark: unicodedata.normalize("NFD", mark)
+    for mark in "\u0340\u0341\u0343\u0344\u0f73\u0f75\u0f81"
+}
 
 
 def composed(text: str) -> str:
-    """The text in Unicode's normal form C, as names of files on some systems are not."""
-    return unicodedata.normalize("NFC", text)
+    """The text in Unicode's normal form C, as names of files on some systems are not.
+
+    It has a joiner after every 30 marks in a row.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
+
+
+def stream_safe(text: str) -> str:
+    """The text with a joiner after every 30 marks: normalising takes time square in their number.
+
+    Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
+    """
+    for mark, marks in _OF_MARKS.items():
+        text = text.replace(mark, marks)
+    if not any(map(unicodedata.combining, text[:: MARKS_MAX + 1])):
+        return text  # more than 30 marks in a row would include one of these
+    import numpy as np  # few texts need it, and a command starts sooner without it
+
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    is_mark = _is_mark()[np.minimum(codes, _MARKS_END)]
+    places = np.arange(codes.size, dtype=np.int32)
+    in_row = places - np.maximum.accumulate(np.where(is_mark, np.int32(-1), places))
+    joined = np.flatnonzero(is_mark & (in_row > MARKS_MAX) & (in_row % MARKS_MAX == 1))
+    safe: bytes = np.insert(codes, joined, _JOINER).tobytes()
+    return safe.decode("utf-32-le", "surrogatepass")
+
+
+@cache
+def _is_mark() -> "npt.NDArray[np.bool_]":
+    """By code, up to `_MARKS_END`."""
+    import numpy as np
+
+    return np.array([unicodedata.combining(chr(code)) > 0 for code in range(_MARKS_END + 1)])
 
 
 def _unchanged(value: str) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
+from index.model.form import MARKS_MAX, stream_safe
+
 LENGTH_MAX = 128  # characters of a token; a longer one is a blob of data
 
 # Letters that Unicode does not decompose into a plain letter and an accent, and signs that would
@@ -190,8 +192,13 @@ def _plain_match(match: re.Match[str]) -> str:
 
 def _plain_run(run: str) -> str:
     run = run.replace("\u2122", " ")  # a trade mark, which would become the letters TM
-    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", run))
-    return unicodedata.normalize("NFC", letters.translate(_SPELLINGS))
+    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", _stream_safe(run)))
+    return unicodedata.normalize("NFC", _stream_safe(letters.translate(_SPELLINGS)))
+
+
+def _stream_safe(run: str) -> str:
+    """A query may have thousands of marks in a row, and a chunk once its joiners are removed."""
+    return run if len(run) <= MARKS_MAX else stream_safe(run)
 
 
 _plain_short_run = lru_cache(maxsize=4096)(_plain_run)  # most runs in Portuguese are short; 1 MB

@@ -1,12 +1,16 @@
 """Bodies and parameters just beyond a limit are refused; at the limit they are taken."""
 
 import re
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from gateway import content, schemas
+from gateway.documents.document_schemas import DocumentBody
 from gateway.embedded.embedded_servers import Servers
+from gateway.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.tenants.query_gate_store import GATES_MAX
@@ -166,3 +170,38 @@ async def test_a_body_is_nested_no_deeper_than_its_limit(
     answer = await admin.call("POST", "/v1/search", content=b"[" * levels + b"]" * levels)
 
     assert answer.status_code == status
+
+
+FEW, MANY_PARTS, MANY_VALUES = 29_000, content.PARTS_MAX, content.VALUES_MAX + 1
+OF_MANY = {
+    "few objects": (422, b'{"a":0},' * FEW),
+    "objects": (400, b'{"a":0},' * MANY_PARTS),
+    "lists": (400, b"[]," * MANY_PARTS),
+    "lists in lists": (400, (b"[" * 100 + b"]" * 100 + b",") * (MANY_PARTS // 100)),
+    "numbers": (400, b"0," * MANY_VALUES),
+    "texts": (400, b'"",' * MANY_VALUES),
+    "texts of marks": (422, rb'"\\\"[[{{::,,",' * FEW),
+}
+
+
+@pytest.mark.parametrize(("status", "items"), OF_MANY.values(), ids=OF_MANY.keys())
+async def test_a_body_has_so_many_values_and_no_more(
+    admin: Caller, status: int, items: bytes
+) -> None:
+    answer = await admin.call(
+        "POST", "/v1/context/check", content=b'{"passages": [' + items + b"0]}"
+    )
+
+    assert answer.status_code == status, answer.text
+    assert status == 422 or f"{content.PARTS_MAX:,} objects" in answer.text
+
+
+def test_no_body_of_a_document_takes_the_event_loop_for_long() -> None:
+    """Decoding 4 MB of nested lists took 1 to 9 s, of which a refusal may take none."""
+    body = b'{"text": "x", "metadata": {"a": [' + b"[]," * 1_390_000 + b"0]}}"
+    started_s = time.thread_time()
+
+    with pytest.raises(Problem, match="malformed"):
+        schemas.parse(DocumentBody, body)
+
+    assert time.thread_time() - started_s < 0.2  # 0.02 s

@@ -1,3 +1,4 @@
+import time
 import unicodedata
 from typing import Any
 
@@ -109,6 +110,25 @@ def test_line_ends_of_any_system_become_newlines() -> None:
 
 def test_a_byte_order_mark_is_no_part_of_a_text() -> None:
     assert normalise("\ufeff# Leave\ufeff") == "# Leave\ufeff"
+
+
+@pytest.mark.parametrize("marks", ["\u0301", "\u0323\u0301", "\u0344", "\u0f73", "\u0f71\u0f74"])
+def test_many_marks_in_a_row_are_normalised_in_linear_time(marks: str) -> None:
+    started_s = time.thread_time()
+
+    normalised = normalise("a" + marks * (200_000 // len(marks)))
+
+    assert time.thread_time() - started_s < 1  # 0.02 s; U+0F73 took two minutes
+    assert normalise(normalised) == normalised
+    assert max(map(len, normalised.split("\u034f"))) <= 31
+
+
+@pytest.mark.parametrize("marks", [30, 31, 60, 61, 62])
+def test_a_joiner_comes_after_every_thirty_marks_in_a_row(marks: int) -> None:
+    normalised = normalise("\u2026" * 40 + "q" + "\u0301" * marks + "\u2026" * 40)
+
+    joined = "\u034f".join("\u0301" * min(30, marks - at) for at in range(0, marks, 30))
+    assert normalised == "\u2026" * 40 + "q" + joined + "\u2026" * 40
 
 
 def test_the_text_of_a_document_is_normalised() -> None:

@@ -1,4 +1,5 @@
 import math
+import time
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
@@ -438,3 +439,13 @@ def test_a_stored_list_is_loaded_before_a_text_needs_it() -> None:
     assert lexical.load_stored()
 
     assert lexical.are_loaded({"it-CH", "und", "fi"})
+
+
+def test_a_word_of_thousands_of_marks_is_read_in_linear_time() -> None:
+    """U+0F73 decomposes into two marks, and normalising takes time square in those in a row."""
+    started_s = time.thread_time()
+
+    words = lexical.words("leave x" + "\u0f73" * 60_000)
+
+    assert time.thread_time() - started_s < 2  # 0.1 s; it took half a minute
+    assert words[0] == "leave"
