@@ -19,13 +19,18 @@ INVISIBLE = (
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
 
-
+_VISIBLE = re.compile(rf"[^\s{CONTROLS}{INVISIBLE}\u200c\u200d]")
 _CHARACTERS_MAX = 2_048  # normalising takes time square in the marks on one letter
 
 
 def composed(text: str) -> str:
     """The text in Unicode's normal form C, as names of files on some systems are not."""
     return unicodedata.normalize("NFC", text)
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody sees any of it: white space, control and format characters."""
+    return not _VISIBLE.search(text)
 
 
 def _unchanged(value: str) -> str:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
-from index.model.form import composed
+from index.model.form import composed, is_blank
 from index.text import language_detection
 from ingest.parse.coerce import coerce
 from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
@@ -58,7 +58,18 @@ class UnchangedItem:
     document_id: str
 
 
-Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning
+@dataclass(frozen=True, slots=True)
+class BlankItem:
+    """A file without text, which is no document: one that is stored under its name is removed.
+
+    path: as of a refused item.
+    """
+
+    document_id: str
+    path: str
+
+
+Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning | BlankItem
 
 
 class Source(Protocol):
@@ -126,6 +137,15 @@ def document(fields: dict[str, Any], warnings: list[str] | None = None) -> Docum
         language = language_detection.detect_surely(str(values.get("text", "")))
         values["language"] = language or default_language
     return _DOCUMENT.validate_python(values)
+
+
+def file_item(fields: dict[str, Any], warnings: list[str], path: str) -> Document | BlankItem:
+    """What a file with these fields is; of a blank one they are checked as well.
+
+    path: of the file, as people see it. Raises what `document` raises.
+    """
+    whole = document(fields, warnings)
+    return BlankItem(whole.document_id, path) if is_blank(whole.text) else whole
 
 
 def each_once(
