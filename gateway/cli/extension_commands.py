@@ -4,11 +4,13 @@ import inspect
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from common import validation_text
 from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
@@ -38,6 +40,14 @@ class ExtensibleCommands(TyperGroup):
             self.add_extensions()
         return super().get_command(ctx, cmd_name)
 
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _plain_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _plain_errors():
+            return super().invoke(ctx)
+
     def add_extensions(self) -> None:
         if self._is_extended:
             return
@@ -46,6 +56,16 @@ class ExtensibleCommands(TyperGroup):
             _join_lines_of_help(command)
             if self.commands.setdefault(name, command) is not command:
                 _warn(f"an extension brings a command {name}, which is taken")
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Of options: typer would show pydantic's words."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = validation_text.plain(error.message)
+        raise
 
 
 def _join_lines_of_help(command: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from common import validation_text
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
 from index.model.form import composed, is_blank
@@ -176,7 +177,11 @@ def reason(error: OSError | ValueError) -> str:
     match error:
         case ValidationError():
             first = error.errors(include_url=False, include_input=False)[0]
-            return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
+            return ": ".join(
+                filter(
+                    None, [".".join(map(str, first["loc"])), validation_text.plain(first["msg"])]
+                )
+            )
         case UnicodeDecodeError():
             return f"not UTF-8: {error.reason} at byte {error.start}"
         case OSError(strerror=str(message)):

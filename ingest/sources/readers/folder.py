@@ -121,6 +121,9 @@ class FolderSource:
     def _items(self, path: Path, extractor: Extractor) -> list[Item]:
         """The document of a file, after warnings of what it lacks."""
         uri = path.relative_to(self.folder).as_posix()
+        place = _printable(path.relative_to(self.folder))
+        if place != uri:
+            raise ValueError("its name is not UTF-8")
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
         limit = file_parsers.size_bytes_max(path.suffix)
@@ -129,7 +132,6 @@ class FolderSource:
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         warnings = [*parsed.losses]
         fields = self._defaults.fields() | {"uri": uri} | parsed.fields | own
-        place = _printable(path.relative_to(self.folder))
         item = file_item(fields, warnings, place)
         return [*(ItemWarning(place, detail) for detail in warnings), item]
 

@@ -60,6 +60,12 @@ def test_a_name_with_its_accents_apart_is_that_with_them_composed(folder: Path) 
     assert document.document_id == "handbook/caf\u00e9.md"
 
 
+def test_a_name_that_is_no_unicode_is_refused_in_plain_words(folder: Path) -> None:
+    write(folder / os.fsdecode(b"bad\xff.md"))
+
+    assert refusal(folder) == RefusedItem("bad\\udcff.md", "its name is not UTF-8")
+
+
 def test_two_files_that_would_be_one_document_are_not(folder: Path) -> None:
     write(folder / "cafe\u0301.md", "Apart.")
     write(folder / "caf\u00e9.md", "Composed.")
