@@ -1,5 +1,6 @@
 """The commands of extensions, beside those of the core, each with its help in paragraphs."""
 
+import errno
 import inspect
 import os
 import re
@@ -14,6 +15,7 @@ from common import validation_text
 from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 # An example is indented, and keeps its lines.
 _LINE_BREAK_OF_PROSE = re.compile(r"(?<=\S)\n(?=\S)")
 
@@ -60,9 +62,14 @@ class ExtensibleCommands(TyperGroup):
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Of options: typer would show pydantic's words."""
+    """Of options, for which typer would show pydantic's words, and of a disk that is full."""
     try:
         yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _warn(f"the output was not written: {error.strerror}")
+        raise typer.Exit(1) from None
     except typer.BadParameter as error:
         error.message = validation_text.plain(error.message)
         raise
