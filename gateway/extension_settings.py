@@ -81,7 +81,7 @@ def _read(name: str, names_off: str) -> BaseModel:
             {field.removeprefix(prefix): value for field, value in values.items()}
         )
     except ValidationError as error:
-        complaints = field_errors.of_settings(error, setting_sources.variable(prefix))
+        complaints = field_errors.of_settings(error, setting_sources.variable(prefix), model)
         raise CommandError("; ".join(complaints)) from None
 
 

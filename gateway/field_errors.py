@@ -15,6 +15,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from common import validation_text
 from gateway.monitoring.logs import KEY_START
 
 UNKNOWN_BODY = object()
@@ -50,12 +51,15 @@ def field_errors(
     ]
 
 
-def of_settings(error: ValidationError, prefix: str) -> Iterator[str]:
-    """A sentence for each; `prefix` begins the names of the variables."""
+def of_settings(error: ValidationError, prefix: str, model: type[BaseModel]) -> Iterator[str]:
+    """A sentence for each; `prefix` begins the names of the variables. model: of the settings."""
     for each in error.errors():
         path = [str(part) for part in each["loc"] if part != _KEY]
+        text = message(each)
+        if each["type"] == "string_pattern_mismatch":  # people read no regular expression
+            text = f"does not have this form: {model.model_fields[path[0]].description}"
         path[:1] = [prefix + name.upper() for name in path[:1]]  # none if two settings disagree
-        yield ": ".join((*path, message(each)))
+        yield ": ".join((*path, text))
 
 
 def message(error: ErrorDetails) -> str:
@@ -75,7 +79,7 @@ def message(error: ErrorDetails) -> str:
         case "union_tag_not_found":
             return _REQUIRED
         case _:
-            return error["msg"]
+            return validation_text.plain(error["msg"])
 
 
 def _meant(error: ErrorDetails, model: type[BaseModel] | None) -> str:

@@ -237,7 +237,7 @@ def _invalid_fields(error: "ValidationError") -> Iterator[str]:
     from gateway.settings.settings import Settings
 
     if error.title == Settings.__name__:
-        yield from field_errors.of_settings(error, setting_sources.PREFIX)
+        yield from field_errors.of_settings(error, setting_sources.PREFIX, Settings)
     else:
         for each in field_errors.field_errors(error):
             yield f"{each.field}: {each.detail}"

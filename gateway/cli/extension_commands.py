@@ -1,17 +1,21 @@
 """The commands of extensions, beside those of the core, each with its help in paragraphs."""
 
+import errno
 import inspect
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from common import validation_text
 from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 # An example is indented, and keeps its lines.
 _LINE_BREAK_OF_PROSE = re.compile(r"(?<=\S)\n(?=\S)")
 
@@ -38,6 +42,14 @@ class ExtensibleCommands(TyperGroup):
             self.add_extensions()
         return super().get_command(ctx, cmd_name)
 
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _plain_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _plain_errors():
+            return super().invoke(ctx)
+
     def add_extensions(self) -> None:
         if self._is_extended:
             return
@@ -46,6 +58,21 @@ class ExtensibleCommands(TyperGroup):
             _join_lines_of_help(command)
             if self.commands.setdefault(name, command) is not command:
                 _warn(f"an extension brings a command {name}, which is taken")
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Of options, for which typer would show pydantic's words, and of a disk that is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _warn(f"the output was not written: {error.strerror}")
+        raise typer.Exit(1) from None
+    except typer.BadParameter as error:
+        error.message = validation_text.plain(error.message)
+        raise
 
 
 def _join_lines_of_help(command: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import signal
 from importlib import metadata
 from typing import Annotated
 
@@ -63,6 +64,8 @@ def nearhit(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # see `__main__`
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(_ALLOCATIONS, *gc.get_threshold()[1:])
 
 

@@ -20,6 +20,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.model.form import is_blank
 from index.model.identifiers import Readers, SubjectId
 from index.model.relations import NO_RELATIONS, RelatesTo, RelationName, with_relations
 from ingest.write.write_warning import WarningCode
@@ -66,7 +67,7 @@ class DocumentBody(Body):
     @field_validator("text")
     @classmethod
     def _not_blank(cls, text: str) -> str:
-        if not text.strip():
+        if is_blank(text):
             raise ValueError("must not be blank")
         return text
 

@@ -34,6 +34,7 @@ from index.errors import SubjectSuspended, TenantMissing
 from index.jobs.job_queue import JobQueue
 from index.model import scope
 from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
+from index.model.form import is_blank
 from index.model.query import Query
 from index.model.scope import PUBLIC
 from index.postgres import database
@@ -185,6 +186,8 @@ async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> SearchResult:
     """The hits that a principal would get, without the cache."""
+    if is_blank(text):
+        raise CommandError("the question is blank")
     subject = schemas.SUBJECT.validate_python(subject)
     groups = [schemas.GROUP.validate_python(group) for group in groups]
     async with acting_services(settings) as services:

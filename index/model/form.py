@@ -24,7 +24,7 @@ INVISIBLE = (
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
 
-
+_VISIBLE = re.compile(rf"[^\s{CONTROLS}{INVISIBLE}\u200c\u200d]")
 _CHARACTERS_MAX = 2_048
 MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _JOINER = 0x034F
@@ -70,6 +70,11 @@ def _is_mark() -> "npt.NDArray[np.bool_]":
     import numpy as np
 
     return np.array([unicodedata.combining(chr(code)) > 0 for code in range(_MARKS_END + 1)])
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody sees any of it: white space, control and format characters."""
+    return not _VISIBLE.search(text)
 
 
 def _unchanged(value: str) -> str:

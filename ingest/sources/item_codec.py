@@ -10,7 +10,14 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from index.model.document import Document
-from ingest.sources.source import Item, ItemWarning, RefusedItem, SkippedFiles, UnchangedItem
+from ingest.sources.source import (
+    BlankItem,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    SkippedFiles,
+    UnchangedItem,
+)
 
 _KINDS: Final = {
     "document": Document,
@@ -18,6 +25,7 @@ _KINDS: Final = {
     "skipped": SkippedFiles,
     "warning": ItemWarning,
     "unchanged": UnchangedItem,
+    "blank": BlankItem,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: [field.name for field in fields(kind)] for kind in _NAMES}

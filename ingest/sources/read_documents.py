@@ -4,21 +4,27 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from index.model.document import Document, DocumentContent
-from ingest.sources.source import Item, UnchangedItem
+from ingest.sources.source import BlankItem, Item, UnchangedItem
 
 
 class ReadDocuments:
-    """source: its name. document_ids: of all documents of the reading."""
+    """source: its name. document_ids: of all documents of the reading.
+
+    blank_ids: of files without text, which are no documents.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.document_ids: set[str] = set()
+        self.blank_ids: set[str] = set()
         self._names: dict[DocumentContent, str] = {}
 
     def note(self, items: Iterator[Item]) -> Iterator[Item]:
         for item in items:
             if isinstance(item, Document | UnchangedItem):
                 self.document_ids.add(item.document_id)
+            elif isinstance(item, BlankItem):
+                self.blank_ids.add(item.document_id)
             if isinstance(item, Document):
                 self._names[_content(item)] = item.document_id
             yield item

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from index.documents.event_versions import Reading
 from ingest.sources.pruning import KeptBecause
+from ingest.sources.readers.skipped import BLANK, EXAMPLES_MAX
 from ingest.sources.source import RefusedItem, SkippedFiles
 from ingest.write.revision import Written
 
@@ -32,6 +33,7 @@ class Report:
     renamed: how many of the removed documents the reading has under another name.
     missing: how many stored documents the source no longer has, if they stay because nobody asked
     for their removal.
+    blank: how many files have no text; they are among the skipped.
     refused, warnings: the first of them, at most LISTED_MAX. refused_items: how many there are.
     """
 
@@ -43,6 +45,7 @@ class Report:
     refused: list[RefusedItem] = field(default_factory=list)
     refused_items: int = 0
     skipped: list[SkippedFiles] = field(default_factory=list)
+    blank: int = 0
     warnings: list[str] = field(default_factory=list)  # each with its item
     chunks_added: int = 0
     chunks_kept: int = 0
@@ -56,7 +59,7 @@ class Report:
 
     @property
     def items(self) -> int:
-        return self.documents + self.refused_items
+        return self.documents + self.refused_items + self.blank
 
     @property
     def reused(self) -> float:
@@ -72,6 +75,14 @@ class Report:
         elif len(self.refused) == LISTED_MAX - 1:
             why = f"{item.reason}; later refused items are counted and not listed"
             self.refused.append(RefusedItem(item.path, why, holds=""))
+
+    def skip_blank(self, path: str) -> None:
+        """The one entry of `skipped` for blank files counts all of them."""
+        before = [each for each in self.skipped if each.reason == BLANK]
+        examples = (*before[0].examples, path) if before else (path,)
+        self.blank += 1
+        entry = SkippedFiles(BLANK, self.blank, examples[:EXAMPLES_MAX])
+        self.skipped = [entry, *(each for each in self.skipped if each.reason != BLANK)]
 
     def warn(self, path: str, *details: str) -> None:
         room = LISTED_MAX - len(self.warnings)

@@ -6,9 +6,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from common import validation_text
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
-from index.model.form import composed
+from index.model.form import composed, is_blank
 from index.text import language_detection
 from ingest.parse.coerce import coerce
 from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
@@ -58,7 +59,18 @@ class UnchangedItem:
     document_id: str
 
 
-Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning
+@dataclass(frozen=True, slots=True)
+class BlankItem:
+    """A file without text, which is no document: one that is stored under its name is removed.
+
+    path: as of a refused item.
+    """
+
+    document_id: str
+    path: str
+
+
+Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning | BlankItem
 
 
 class Source(Protocol):
@@ -128,6 +140,15 @@ def document(fields: dict[str, Any], warnings: list[str] | None = None) -> Docum
     return _DOCUMENT.validate_python(values)
 
 
+def file_item(fields: dict[str, Any], warnings: list[str], path: str) -> Document | BlankItem:
+    """What a file with these fields is; of a blank one they are checked as well.
+
+    path: of the file, as people see it. Raises what `document` raises.
+    """
+    whole = document(fields, warnings)
+    return BlankItem(whole.document_id, path) if is_blank(whole.text) else whole
+
+
 def each_once(
     name: str, entries: Iterable[tuple[str, T]], parse: Callable[[T], Document], repeated: str
 ) -> Iterator[Item]:
@@ -156,7 +177,11 @@ def reason(error: OSError | ValueError) -> str:
     match error:
         case ValidationError():
             first = error.errors(include_url=False, include_input=False)[0]
-            return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
+            return ": ".join(
+                filter(
+                    None, [".".join(map(str, first["loc"])), validation_text.plain(first["msg"])]
+                )
+            )
         case UnicodeDecodeError():
             return f"not UTF-8: {error.reason} at byte {error.start}"
         case OSError(strerror=str(message)):

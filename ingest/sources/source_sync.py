@@ -29,6 +29,7 @@ from ingest.sources.pruning import PrunePolicy
 from ingest.sources.read_documents import ReadDocuments
 from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import (
+    BlankItem,
     Item,
     ItemWarning,
     RefusedItem,
@@ -97,7 +98,8 @@ async def read_source(
 
     prune: remove the stored documents that the source no longer has, as far as the policy allows;
     None keeps and counts them. One that the reading has under another name is always removed, so
-    that no answer cites a name that is gone. The stored versions of unreadable items are kept.
+    that no answer cites a name that is gone, and so is one whose file has no text any more. The
+    stored versions of unreadable items are kept.
     is_whole: whether the source gives all its documents, unlike one file of a folder.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
@@ -126,14 +128,17 @@ async def read_source(
         ) from None
     finally:
         source.stop()  # a thread may still read: after a failure, or if this is cancelled
-    if not is_whole:
+    if not is_whole and not read.blank_ids:
         return report
     stored = await documents.of_source(tenant, source.name)
+    await remove_blank(report, stored, read, tenant, writer, reading)
+    if not is_whole:
+        return report
+    read_ids = read.document_ids | read.blank_ids
     missing = [
         document_id
         for document_id in stored
-        if document_id not in read.document_ids
-        and not _is_refused(report, source.name, document_id)
+        if document_id not in read_ids and not _is_refused(report, source.name, document_id)
     ]
     missing = await remove_renamed(report, missing, read, tenant, writer, documents, reading)
     if prune is None:
@@ -144,6 +149,22 @@ async def read_source(
             report, missing, len(stored), tenant, writer, reading, prune, is_empty=is_empty
         )
     return report
+
+
+async def remove_blank(
+    report: Report,
+    stored: Sequence[str],
+    read: ReadDocuments,
+    tenant: str,
+    writer: SourceWriter,
+    reading: Reading,
+) -> None:
+    """Remove the stored documents whose files have no text any more."""
+    for document_id in stored:
+        if document_id in read.blank_ids and await remove_stored(
+            writer, tenant, document_id, reading
+        ):
+            report.removed += 1
 
 
 async def remove_renamed(
@@ -301,6 +322,9 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
         return
     if isinstance(item, SkippedFiles):
         report.skipped.append(item)
+        return
+    if isinstance(item, BlankItem):
+        report.skip_blank(item.path)
         return
     if isinstance(item, ItemWarning):
         report.warn(item.path, item.detail)

@@ -17,6 +17,7 @@ from ingest.sources.source_sync import (
     StoredDocuments,
     read_items,
     read_source,
+    remove_blank,
     remove_missing,
     remove_renamed,
 )
@@ -120,9 +121,10 @@ class Watch:
             reading=reading,
             may_publish=self._may_publish,
         )
-        if not gone:
+        if not gone and not read.blank_ids:
             return report
         stored = await self._documents.of_source(self._tenant, self._source.name)
+        await remove_blank(report, stored, read, self._tenant, self._writer, reading)
         missing = [document_id for document_id in stored if self._is_below(document_id, gone)]
         missing = await remove_renamed(
             report,

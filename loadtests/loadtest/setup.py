@@ -195,6 +195,13 @@ def _removals(keys: LoadKeys, judge: StalenessJudge) -> Iterator[tuple[Call, str
 
 def _done(path: str, reply: HttpResponse) -> HttpResponse:
     if reply.status >= 300:
-        detail = reply.body.decode(errors="replace")[:500]
-        raise SetupRefused(f"{path}: {reply.status} {detail}")
+        raise SetupRefused(f"{path} answers {reply.status}: {_detail(reply.body)}")
     return reply
+
+
+def _detail(body: bytes) -> str:
+    """What a problem says; of any other answer, its beginning."""
+    try:
+        return str(orjson.loads(body)["detail"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return body.decode(errors="replace")[:500]

@@ -65,7 +65,7 @@ NOT_RUN = {
     "nearhit ingest ~/wiki --watch": _FOREVER,
     "nearhit import": _STORES,
     "export NEARHIT_IMPORT_SECRET": _STORES,
-    "curl -s -X POST localhost:8080/v1/sources/handbook/confirm-removals": _PENDING,
+    'curl -s -X POST "$NEARHIT_URL/v1/sources/handbook/confirm-removals"': _PENDING,
     "nearhit serve --workers 4": _FOREVER,
     "curl -sN": "it listens until it is stopped; tests/gateway/extensions/subscriptions does so",
     "nearhit worker": _FOREVER,

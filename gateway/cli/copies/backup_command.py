@@ -59,5 +59,6 @@ def _dump(url: str, part: Path, written: IO[bytes]) -> None:
                 check=False,
             )
             if ended.returncode:
-                reason = postgres_programs.output(errors) or f"it ended with {ended.returncode}"
-                raise CommandError(f"nothing was backed up: {command[0]}: {reason}")
+                reason = postgres_programs.output(errors)
+                reason = reason or f"{command[0]} ended with {ended.returncode}"
+                raise CommandError(f"nothing was backed up: {reason}")

@@ -60,7 +60,8 @@ def restore(
             _restore(url, file, target.begin)
         asyncio.run(restoring.finish(url, IdentifierPolicy(settings.identifier_case)))
     value = {"file": None if file is None else str(file), "restored": True}
-    text = "restored; all earlier cached answers are invalid"
+    text = f"restored {file}" if file else "nothing restored, as no file is named"
+    text += "; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)
 
 

@@ -55,7 +55,7 @@ Next steps
                               serve on port 8080, with a curl line to paste;
                               the console is at http://127.0.0.1:8080/console
   [bold]{nearhit} ingest FOLDER[/]
-                              ingest your own Markdown
+                              ingest your own files
   [bold]{nearhit} search "QUESTION"[/]
                               search from the command line
 """

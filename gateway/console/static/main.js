@@ -106,6 +106,8 @@ function show() {
     if (stay()) askBeforeLeaving(() => (location.hash = target));
     return;
   }
+  // The dialog belongs to the page that one leaves, by "Back" on a phone.
+  for (const dialog of document.querySelectorAll("dialog:not([data-secret], [data-leaving], [data-expired])")) dialog.close();
   ending.abort();
   ending = new AbortController();
   const { name, argument, fields } = arrive();

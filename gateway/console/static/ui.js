@@ -202,8 +202,9 @@ export function table(caption, columns, rows) {
 function cell(column, row, index) {
   const content = column.cell(row);
   if (index === 0) return h("th", { scope: "row" }, content);
+  const whole = Array.isArray(content) ? h("div", {}, content) : content; // beside its label on a phone
   const kind = column.isNumber ? "number" : column.label ? null : "actions";
-  return h("td", { class: kind, "data-label": column.label }, content);
+  return h("td", { class: kind, "data-label": column.label }, whole);
 }
 
 /**

@@ -15,7 +15,7 @@ from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
@@ -51,7 +51,7 @@ def evaluate(
         int | None,
         typer.Option(
             help="Without a file: the number of questions to make from headings of documents that "
-            "the key may read.",
+            "the key may read; at most 10,000 documents are read.",
             min=1,
             max=10_000,
         ),
@@ -117,24 +117,27 @@ async def _evaluate(
 ) -> "tuple[list[JudgedQuestion], list[MeasuredSetting]]":
     from gateway.extensions.evaluation import evaluation, judged_questions
 
+    is_quiet = not progress_on.is_terminal
     async with evaluation.gateway(*address) as client:
-        if isinstance(source, int):
-            judged = await evaluation.made_questions(client, source)
-            if save is not None:  # also if the gateway refuses one of them
-                _save(save, judged)
-        else:
-            assert source is not None
-            judged = judged_questions.read(source)
-        is_quiet = not progress_on.is_terminal
         with Progress(console=progress_on, transient=True, disable=is_quiet) as progress:
-            outcomes = []
-            for setting in settings:
-                bar = progress.add_task(setting.name, total=len(judged))
-                outcomes.append(
-                    await evaluation.evaluate(
-                        client, judged, setting, depth, partial(progress.advance, bar)
-                    )
+
+            def begin(name: str, total: int) -> "Callable[[], None]":
+                return partial(progress.advance, progress.add_task(name, total=total))
+
+            if isinstance(source, int):
+                reading = partial(begin, "documents read")
+                judged = await evaluation.made_questions(client, source, reading)
+                if save is not None:  # also if the gateway refuses one of them
+                    _save(save, judged)
+            else:
+                assert source is not None
+                judged = judged_questions.read(source)
+            outcomes = [
+                await evaluation.evaluate(
+                    client, judged, setting, depth, begin(setting.name, len(judged))
                 )
+                for setting in settings
+            ]
     return judged, outcomes
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -16,6 +16,11 @@ from gateway.extensions.evaluation import judged_questions, measures
 from gateway.extensions.evaluation.judged_questions import HeadedSection, JudgedQuestion
 from gateway.extensions.evaluation.measures import Interval, Vector
 
+T = TypeVar("T")
+
+# Starting values: some 10 ms a document, and 5 ms a page of the list.
+DOCUMENTS_MAX = 10_000  # that are read to make questions
+_LISTED_MAX = 100_000
 _TOGETHER = 4  # questions under way
 _TIMEOUT_S = 60.0
 _ATTEMPTS_MAX = 8
@@ -89,17 +94,23 @@ async def evaluate(
     return MeasuredSetting(setting, best, np.array(values))
 
 
-async def made_questions(client: httpx2.AsyncClient, number: int) -> list[JudgedQuestion]:
+async def made_questions(
+    client: httpx2.AsyncClient, number: int, begin: Callable[[int], Callable[[], None]]
+) -> list[JudgedQuestion]:
     """Make at most `number` questions from headings. Raises `CommandError`.
 
-    The documents are those that the key may read; all parts of their list are used.
+    The documents are those that the key may read; all parts of their list are used, but no more
+    than DOCUMENTS_MAX of them are read.
+    begin: is told how many are read, and answers what is called after each.
     """
     found = list[HeadedSection]()
-    left = iter([each async for each in _document_ids(client)])
+    document_ids = [*_spread(await _listed(client), DOCUMENTS_MAX)]
+    left, on_document = iter(document_ids), begin(len(document_ids))
 
     async def read_those_left() -> None:
         for document_id in left:
             answer = await _answer(client, "GET", f"/v1/documents/{quote(document_id)}")
+            on_document()
             if answer.status_code == _NOT_FOUND:  # deleted since it was listed
                 continue
             document = _content(client, answer)
@@ -109,23 +120,28 @@ async def made_questions(client: httpx2.AsyncClient, number: int) -> list[Judged
     found.sort(key=lambda section: (section.document_id, section.heading))
     made = judged_questions.of_sections(found)
     if not made:
-        raise CommandError("no document that this key may read has a heading of its own")
+        raise CommandError(
+            "no question can be made: each takes a Markdown heading that only one section has, and "
+            f"{judged_questions.PASSAGE_CHARACTERS_MIN} characters of text below it, in a document "
+            "that this key may read"
+        )
     return [*_spread(made, number)]
 
 
-def _spread(made: Sequence[JudgedQuestion], number: int) -> Iterator[JudgedQuestion]:
+def _spread(values: Sequence[T], number: int) -> Iterator[T]:
     """At most `number`, at equal distances."""
-    step = max(1.0, len(made) / number)
-    return (made[int(place * step)] for place in range(min(number, len(made))))
+    step = max(1.0, len(values) / number)
+    return (values[int(place * step)] for place in range(min(number, len(values))))
 
 
-async def _document_ids(client: httpx2.AsyncClient) -> AsyncIterator[str]:
-    cursor: str | None = ""
-    while cursor is not None:
+async def _listed(client: httpx2.AsyncClient) -> list[str]:
+    """The identifiers of the first documents that the key may read."""
+    document_ids, cursor = list[str](), ""
+    while cursor is not None and len(document_ids) < _LISTED_MAX:
         page = await _call(client, "GET", f"/v1/documents?{httpx2.QueryParams(cursor=cursor)}")
-        for document in page["documents"]:
-            yield document["document_id"]
+        document_ids += [document["document_id"] for document in page["documents"]]
         cursor = page["cursor"]
+    return document_ids
 
 
 async def _together(work: Callable[[], Any]) -> None:

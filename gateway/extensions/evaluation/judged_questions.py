@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, 
 from gateway.extension import CommandError, field_errors
 
 QUESTIONS_MAX = 10_000
-_PASSAGE_CHARACTERS = (30, 80)  # of a made question: fewer are in many texts, more may be cut
+PASSAGE_CHARACTERS_MIN = 30  # of a made question: fewer are in many texts
+_PASSAGE_CHARACTERS_MAX = 80  # more may be cut
 _CHARACTERS_MAX = 2_000
 _HEADING = re.compile(r"^#{1,4} +(\S.*)$", re.MULTILINE)
 
@@ -92,10 +93,10 @@ def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
     _, *ends = [*(heading.start() for heading in headings), len(text)]
     for heading, end in zip(headings, ends, strict=True):
         first = next((line for line in text[heading.end() : end].split("\n") if line.strip()), "")
-        least, most = _PASSAGE_CHARACTERS
+        most = _PASSAGE_CHARACTERS_MAX
         beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
         words = _without_closing(heading[1])
-        if len(beginning) >= least and 1 <= len(words) <= _CHARACTERS_MAX:
+        if len(beginning) >= PASSAGE_CHARACTERS_MIN and 1 <= len(words) <= _CHARACTERS_MAX:
             yield HeadedSection(words, document_id, beginning)
 
 

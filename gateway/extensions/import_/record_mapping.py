@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from gateway.extensions.import_.readers.record import Record, flat
 from index.model.document import Document, normalise
+from index.model.form import is_blank
 from ingest.errors import NotImportable
 from ingest.parse.front_matter import LOOKALIKES
 from ingest.sources.readers import table
@@ -92,7 +93,7 @@ class RecordMapping:
             raise ValueError("it has no identifier: set --column id=NAME")
         if "text" not in self.columns and record.text is not None:
             fields["text"] = normalise(record.text)
-        if not str(fields.get("text", "")).strip():
+        if is_blank(str(fields.get("text", ""))):
             raise ValueError("it has no text")
         own = {"document_id": f"{name}/{key}", "source": name, "metadata": columns.metadata(row)}
         mapped = document(defaults.fields() | {"title": "", "uri": ""} | fields | own)

@@ -47,6 +47,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.model.form import is_blank
 from index.model.identifiers import Readers, SubjectId
 from index.text import language_detection
 from ingest.sources.source import reason
@@ -75,7 +76,7 @@ class EventContent(_EventBody):
     @field_validator("text")
     @classmethod
     def _not_blank(cls, text: str) -> str:
-        if not text.strip():
+        if is_blank(text):
             raise ValueError("must not be blank")
         return text
 

@@ -18,6 +18,7 @@ from gateway.extensions.vector_stores.vector_store_services import VectorStoreSe
 from gateway.extensions.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from index.model.form import is_blank
 from ingest.errors import DocumentTooLong
 from ingest.parse import encoding
 from ingest.parse.extracted import Unreadable
@@ -155,7 +156,7 @@ async def _text(
         text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
     else:
         text = _decode(content)
-    if not text.strip():
+    if is_blank(text):
         raise Unreadable("has no text")
     if len(text) > TEXT_CHARACTERS_MAX:
         raise Unreadable(f"has more than {TEXT_CHARACTERS_MAX:,} characters")

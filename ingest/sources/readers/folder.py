@@ -10,7 +10,7 @@ from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.readers import confined
 from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, file_item, reason
 
 
 class FolderSource:
@@ -121,6 +121,9 @@ class FolderSource:
     def _items(self, path: Path, extractor: Extractor) -> list[Item]:
         """The document of a file, after warnings of what it lacks."""
         uri = path.relative_to(self.folder).as_posix()
+        place = _printable(path.relative_to(self.folder))
+        if place != uri:
+            raise ValueError("its name is not UTF-8")
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
         limit = file_parsers.size_bytes_max(path.suffix)
@@ -128,14 +131,9 @@ class FolderSource:
         parsed = file_parsers.parse(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         warnings = [*parsed.losses]
-        item = document(self._defaults.fields() | {"uri": uri} | parsed.fields | own, warnings)
-        return [
-            *(
-                ItemWarning(_printable(path.relative_to(self.folder)), detail)
-                for detail in warnings
-            ),
-            item,
-        ]
+        fields = self._defaults.fields() | {"uri": uri} | parsed.fields | own
+        item = file_item(fields, warnings, place)
+        return [*(ItemWarning(place, detail) for detail in warnings), item]
 
 
 def _require_same_file(path: Path, other: Path) -> None:

@@ -19,7 +19,15 @@ from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MA
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.source import Item, ItemWarning, RefusedItem, document, reason
+from ingest.sources.source import (
+    BlankItem,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    document,
+    file_item,
+    reason,
+)
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command
@@ -146,7 +154,7 @@ class GitSource:
         fields: dict[str, object],
         changed: tuple[str, str] | None,
         warnings: list[str],
-    ) -> Document:
+    ) -> Document | BlankItem:
         metadata = fields.get("metadata")
         dates = dict(zip(("commit", "committed_at"), changed, strict=True)) if changed else {}
         own = {
@@ -154,7 +162,8 @@ class GitSource:
             "source": self.name,
             "metadata": dates | (metadata if isinstance(metadata, dict) else {}),
         }
-        return document(self._defaults.fields() | {"uri": entry.path} | fields | own, warnings)
+        fields = self._defaults.fields() | {"uri": entry.path} | fields | own
+        return file_item(fields, warnings, entry.path)
 
     def _entries(self) -> Iterator[_Entry]:
         for line in self._run("ls-tree", "-r", "-z", "--long", "HEAD").split(_RECORD_END):

@@ -7,6 +7,7 @@ from pathlib import Path
 from ingest.sources.source import SkippedFiles
 
 EXAMPLES_MAX = 5
+BLANK = "files without text"
 HIDDEN = "hidden files and folders"
 TABLES = "tables, questions or conversations, which you ingest by their own paths"
 LINKS = "links to folders, whose files are read at their own paths"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from gateway.cli.main import app
 
@@ -53,3 +54,20 @@ def test_a_search_and_a_new_key_are_for_the_same_subject() -> None:
     }
 
     assert defaults == {"nearhit search": "me", "nearhit key create": "me"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["key", "create", "--expires", "soon"], "'--expires': 'soon' does not match the formats"),
+        (["import", "x", "--tenant", "a", "--from", "b"], "'--from': 'b' is not one of 'archive'"),
+        (["serve", "--port", "b"], "'--port': Input should be a valid integer │"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_told_without_words_of_the_parser(
+    arguments: list[str], said: str
+) -> None:
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())

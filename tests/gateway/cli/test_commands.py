@@ -85,6 +85,7 @@ async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str
     assert "there is no tenant nobody" in await refused(
         environment, "search", "annual leave", "--tenant", "nobody"
     )
+    assert "the question is blank" in await refused(environment, "search", " ")
     assert "/nowhere" in await refused(
         environment | {"NEARHIT_EMBEDDER": "onnx:/nowhere"}, "search", "annual leave"
     )
@@ -229,6 +230,7 @@ async def test_each_bad_setting_names_its_variable(environment: dict[str, str]) 
     for name in bad:
         assert f"{name}: " in line
     assert "hush-hush" not in line
+    assert "NEARHIT_EMBEDDER: does not have this form: `static`: built in; " in line
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import expect
 
-from tests.gateway.console.browser import Console
+from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
@@ -63,6 +63,41 @@ async def test_a_new_key_has_few_rights_and_ends_and_is_shown_until_it_is_stored
     assert made["roles"] == ["reader"]
     lifetime = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
     assert timedelta(days=89) < lifetime < timedelta(days=92)
+
+
+async def test_a_dialog_goes_with_its_page_and_a_secret_stays(
+    console: Console, admin: Caller
+) -> None:
+    await console.open(admin.key, "#/search")
+    await console.go("Keys and tokens")
+    dialog = console.page.get_by_role("dialog")
+    await console.page.get_by_role("button", name="Create a key").click()
+
+    await console.page.go_back()
+    await expect(dialog).to_have_count(0)
+
+    await console.go("Keys and tokens")
+    await console.page.get_by_role("button", name="Create a key").click()
+    await dialog.get_by_label("Subject").fill("eve")
+    await dialog.get_by_role("button", name="Create").click()
+    await expect(dialog).to_contain_text("It is shown this once")
+    await console.page.go_back()
+    await expect(dialog).to_contain_text("It is shown this once")
+
+
+async def test_on_a_phone_no_time_of_a_key_is_cut_off(console: Console, admin: Caller) -> None:
+    await console.page.set_viewport_size(PHONE)
+    await console.open(admin.key, "#/keys")
+    created = console.page.locator("td[data-label=Created]").first
+    await created.evaluate(  # as after its first use
+        "cell => cell.querySelector('.small').append(cell.querySelector('time').cloneNode(true))"
+    )
+
+    cut_off = await console.page.locator("table.cards td").evaluate_all(
+        "cells => cells.filter(each => each.scrollWidth > each.clientWidth).length"
+    )
+
+    assert cut_off == 0
 
 
 async def test_a_field_that_is_wrong_is_told_in_the_dialog(console: Console, admin: Caller) -> None:

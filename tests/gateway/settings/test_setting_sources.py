@@ -169,4 +169,6 @@ def test_a_table_that_is_none_is_refused(
     with pytest.raises(ValidationError) as refused:
         Settings()
 
-    assert re.search(reason, "; ".join(field_errors.of_settings(refused.value, "NEARHIT_")))
+    assert re.search(
+        reason, "; ".join(field_errors.of_settings(refused.value, "NEARHIT_", Settings))
+    )

@@ -10,7 +10,14 @@ from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse.office.office_package import UNPACKED_BYTES_MAX
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.readers.skipped import HIDDEN
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, SkippedFiles
+from ingest.sources.source import (
+    BlankItem,
+    Defaults,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    SkippedFiles,
+)
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
@@ -51,6 +58,12 @@ def test_a_name_with_its_accents_apart_is_that_with_them_composed(folder: Path) 
 
     assert isinstance(document, Document)
     assert document.document_id == "handbook/caf\u00e9.md"
+
+
+def test_a_name_that_is_no_unicode_is_refused_in_plain_words(folder: Path) -> None:
+    write(folder / os.fsdecode(b"bad\xff.md"))
+
+    assert refusal(folder) == RefusedItem("bad\\udcff.md", "its name is not UTF-8")
 
 
 def test_two_files_that_would_be_one_document_are_not(folder: Path) -> None:
@@ -126,7 +139,7 @@ def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
 
 
 def test_front_matter_cannot_name_another_document(folder: Path) -> None:
-    write(folder / "a.md", "---\ndocument_id: other/b.md\nsource: other\n---\n")
+    write(folder / "a.md", "---\ndocument_id: other/b.md\nsource: other\n---\nText.")
 
     (document,) = read(folder)
 
@@ -326,3 +339,10 @@ def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> N
 
 def whole(root: Path) -> list[Item]:
     return list(FolderSource(root, Defaults()).documents())
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "\ufeff\u200b\u2060", "---\ntitle: Leave\n---\n"])
+def test_a_file_without_text_is_no_document(folder: Path, text: str) -> None:
+    write(folder / "a.md", text)
+
+    assert read(folder) == [BlankItem("handbook/a.md", "a.md")]

@@ -10,7 +10,7 @@ import pytest
 from index.model.document import Document
 from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers.git import GitSource
-from ingest.sources.source import Defaults, Item, RefusedItem
+from ingest.sources.source import BlankItem, Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
 Git = Callable[..., str]
@@ -170,6 +170,16 @@ def test_a_bad_file_is_refused_and_the_rest_read(root: Path, git: Git) -> None:
         ("link.md", "is a link"),
         ("no.pdf", "is not a PDF that can be read"),
     ]
+
+
+def test_a_file_without_text_is_no_document(root: Path, git: Git) -> None:
+    write(root / "package" / "__init__.py", "")
+    commit(git, "A package")
+
+    items = read(root)
+
+    assert BlankItem("handbook/package/__init__.py", "package/__init__.py") in items
+    assert "package/__init__.py" not in by_uri(items)
 
 
 def test_names_of_any_kind_are_read(root: Path, git: Git) -> None:

@@ -17,8 +17,9 @@ from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.readers.skipped import BLANK
 from ingest.sources.report import LISTED_MAX, Report
-from ingest.sources.source import Defaults, Item, RefusedItem
+from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles
 from ingest.sources.source_sync import read_source
 from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.writer import Writer
@@ -347,3 +348,20 @@ async def test_a_source_that_may_not_publish_refuses_what_is_public_and_keeps_wh
     stored = await documents.stored("acme", "notes/notice.md")
     assert stored is not None
     assert stored.document.text == "A notice to all."
+
+
+async def test_a_file_that_has_no_text_any_more_takes_its_document_along(
+    tmp_path: Path, writer: Writer, documents: DocumentStore
+) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(f"Of harbour {name}.")
+    await read(tmp_path, writer, documents)
+    (tmp_path / "a.md").write_text("\n \n")
+    (tmp_path / "b.md").write_text("")
+    (tmp_path / "d.md").write_text("")
+
+    report = await read(tmp_path, writer, documents)
+
+    assert (report.documents, report.removed, report.missing) == (1, 2, 0)
+    assert report.skipped == [SkippedFiles(BLANK, 3, ("a.md", "b.md", "d.md"))]
+    assert await documents.of_source("acme", "notes") == ["notes/c.md"]

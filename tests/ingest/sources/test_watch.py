@@ -152,6 +152,19 @@ async def test_a_file_that_can_no_longer_be_read_is_told_and_stays_as_it_was(
     assert "a.md" in await watched.stored()
 
 
+async def test_a_file_that_is_emptied_takes_its_document_along(
+    watched: Watched, folder: Path
+) -> None:
+    async with watched.running():
+        await watched.next()
+        write(folder / "a.md", "")
+
+        report = await watched.tell("a.md")
+
+    assert (report.removed, report.blank) == (1, 1)
+    assert await watched.stored() == ["b.md", "sub/c.md", "sub/d.md"]
+
+
 async def test_a_folder_that_goes_as_a_whole_takes_nothing_along(
     watched: Watched, folder: Path
 ) -> None:

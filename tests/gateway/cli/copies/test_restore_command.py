@@ -74,6 +74,7 @@ async def test_without_a_file_the_history_gets_another_name(
     await ana.search("annual leave")
     await run_sql(database_url, "UPDATE chunk_texts SET text = 'Older leave.'")
 
-    await succeeds(environment_of(settings), "restore")
+    told = await succeeds(environment_of(settings), "restore")
 
+    assert told.startswith("nothing restored, as no file is named; all earlier cached answers")
     assert "Older leave." in (await ana.search("annual leave")).text

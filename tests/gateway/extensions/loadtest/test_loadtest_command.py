@@ -184,5 +184,5 @@ async def test_what_cannot_be_measured_exits_with_2_and_says_why(
     assert [run.exit_code for run in runs] == [2, 2, 2, 2]
     assert "fast is no stage" in no_stage.stderr
     assert "--admin-key" in nobody.stderr
-    assert "401" in wrong_key.stderr
+    assert "/v1/documents/batch answers 401: The key is missing" in wrong_key.stderr
     assert "quick is none of" in no_budget.stderr

@@ -100,7 +100,7 @@ class TestBadEvents:
         [
             ({"type": "explode", "document_id": "a", "version": 1}, "does not match any"),
             ({"document_id": "a", "version": 1}, "Unable to extract tag"),
-            (update(1, " \n"), "update.document.text: Value error, must not be blank"),
+            (update(1, " \n"), "update.document.text: must not be blank"),
             (update(0, "Text."), "update.version: Input should be greater"),
             (update(2**63, "Text."), "update.version: Input should be less"),
             (delete(1) | {"version": "1"}, "delete.version: Input should be a valid integer"),
