@@ -100,8 +100,11 @@ class QueuedAnswer(Body):
 
 
 def parse(model: type[Model], body: bytes) -> Model:
-    """The body as a model. Raises a `Problem` with an error per invalid field."""
-    sent = content.decode_json(body)
+    """The body as a model, whose `parts_max` is its own limit if it has one.
+
+    Raises a `Problem` with an error per invalid field.
+    """
+    sent = content.decode_json(body, getattr(model, "parts_max", content.PARTS_MAX))
     try:
         return model.model_validate_json(body)
     except ValidationError as error:

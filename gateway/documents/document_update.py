@@ -120,7 +120,9 @@ def _owns(caller: AuthenticatedRequest, document: Document) -> bool:
 
 
 def _can_read(caller: AuthenticatedRequest, document: Document) -> bool:
-    return full_scope(caller).admits(document.owner, document.readers)
+    """Whether a caller who may not change the document may read it."""
+    is_admitted = full_scope(caller).admits(document.owner, document.readers)
+    return is_admitted and document.is_active is not False
 
 
 def is_admin(caller: AuthenticatedRequest) -> bool:

@@ -14,6 +14,7 @@ import orjson
 from gateway import schemas
 from gateway.mcp import tool_schemas
 from gateway.schemas import Body
+from index.model.document import METADATA_INTEGER_MAX
 
 Arguments = TypeVar("Arguments", bound=Body)
 
@@ -40,7 +41,8 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
         value = _decoded(value, _DECODED[kind])
     match kind:
         case "integer" if isinstance(value, float) and value.is_integer():
-            return int(value)
+            # A greater one stays a number that the field refuses: JSON is written with 64 bits.
+            return int(value) if abs(value) <= METADATA_INTEGER_MAX else value
         case "string" if type(value) in (int, float):
             return orjson.dumps(value).decode()
         case "array":

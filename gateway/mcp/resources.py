@@ -20,6 +20,7 @@ from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import require_within_limits
 
 URI_TEMPLATE = "nearhit://search{?query,top_k,source*}"
+_DIGITS_MAX = 9  # more than any limit; JSON is written with integers of 64 bits
 
 
 def search_of(uri: str) -> SearchBody:
@@ -31,7 +32,7 @@ def search_of(uri: str) -> SearchBody:
     (query,) = fields.pop("query", [""])[:1]
     arguments: dict[str, Any] = {"query": query}
     if top_k := fields.pop("top_k", []):
-        if not top_k[0].isdecimal():
+        if not (top_k[0].isdecimal() and len(top_k[0]) <= _DIGITS_MAX):
             raise problems.invalid_field("top_k", "must be a number")
         arguments["top_k"] = int(top_k[0])
     if sources := fields.pop("source", []):

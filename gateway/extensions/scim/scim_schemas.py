@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +19,8 @@ from gateway.extension import Storable, with_example
 from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
 from index.model.document import Line
 from index.tenants.group_provisioning import MEMBERS_MAX
+
+PARTS_MAX = 6 * MEMBERS_MAX  # of a body: a member is an object with up to four names
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
@@ -65,6 +67,8 @@ OptionalLine = Annotated[
 
 class ScimBody(BaseModel):
     """A body that an identity provider sends."""
+
+    parts_max: ClassVar[int] = PARTS_MAX
 
     model_config = ConfigDict(
         alias_generator=to_camel, extra="ignore", frozen=True, validate_by_name=False

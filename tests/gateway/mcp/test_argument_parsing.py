@@ -29,6 +29,21 @@ def parsed(model: type[Body], arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
+    ("model", "arguments"),
+    [
+        (SearchArguments, {"query": "leave", "top_k": "9" * 30}),
+        (SearchArguments, {"query": "leave", "top_k": 1e308}),
+        (FetchArguments, {"id": "leave", "start": 1e30}),
+    ],
+)
+def test_a_number_beyond_64_bits_is_refused_as_any_other(
+    model: type[Body], arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(Problem, match="invalid-field"):
+        parsed(model, arguments)
+
+
+@pytest.mark.parametrize(
     ("sent", "meant"),
     [
         ({"top_k": "7"}, {"top_k": 7}),

@@ -16,6 +16,8 @@ NO_SEARCHES = (
     "nearhit://search?query=",
     "nearhit://search?query=a&top_k=x",
     "nearhit://search?query=a&top_k=1000",
+    f"nearhit://search?query=a&top_k={9 * 10**18}",
+    f"nearhit://search?query=a&top_k={9 * 10**30}",
     "nearhit://search?query=a&owner=ana",
     "nearhit://elsewhere?query=a",
     "nearhit://[search?query=a",

@@ -72,6 +72,8 @@ async def test_only_who_may_change_an_inactive_document_sees_that_it_exists(
     assert [await listed(each) for each in (ana, admin)] == [["leave"]] * 2
     assert [await listed(each, source="api") for each in (ana, ben)] == [["leave"], []]
     problem(await ben.call("GET", PATH), 404)
+    problem(await ben.call("DELETE", PATH), 404)
+    problem(await ben.call("PATCH", f"{PATH}/access", json={"readers": []}), 404)
     assert await listed(ben) == []
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     fetch = {**body, "params": {"name": "fetch", "arguments": {"id": "leave"}}}
@@ -105,7 +107,7 @@ async def test_who_may_not_change_a_document_may_not_deactivate_it(people: Peopl
     await set_active(people.admin, active=False)
 
     problem(refused, 403)
-    problem(await people.ben.call("PATCH", f"{PATH}/access", json={"active": True}), 403)
+    problem(await people.ben.call("PATCH", f"{PATH}/access", json={"active": True}), 404)
     assert await people.ana.found(QUESTION) == []
 
 

@@ -4,10 +4,14 @@ import asyncio
 from typing import Any
 
 import httpx2
+import orjson
 import pytest
 
+from gateway import schemas
+from gateway.extensions.scim.scim_schemas import GroupBody
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from index.tenants.group_provisioning import MEMBERS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
@@ -600,3 +604,13 @@ async def test_no_token_made_during_a_deactivation_ever_works(
 
         for token in tokens:
             problem(await Caller(gateway.client, token).call("GET", "/v1/caller"), 401)
+
+
+def test_a_body_names_all_members_of_the_largest_group() -> None:
+    named = {"display": "ana", "type": "User", "$ref": "https://x/scim/v2/Users/17"}
+    members = [{"value": f"user-{number}", **named} for number in range(MEMBERS_MAX)]
+
+    body = schemas.parse(GroupBody, orjson.dumps({"displayName": "all", "members": members}))
+
+    assert body.members is not None
+    assert len(body.members) == MEMBERS_MAX
