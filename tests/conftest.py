@@ -185,7 +185,7 @@ def data_dir() -> Iterator[Path]:
 async def template(servers: Servers) -> AsyncIterator[str]:
     """The name of a database with the schema, from which each test's is copied.
 
-    It has the functions of searches too, which the first gateway would have to create in each copy.
+    It has the functions of searches and shards too, which gateways would have to create in each.
     """
     name = f"nearhit_template_{secrets.token_hex(6)}"
     await run_sql(servers.database_url, f"CREATE DATABASE {name}")
@@ -197,12 +197,15 @@ async def template(servers: Servers) -> AsyncIterator[str]:
 
 
 async def _create_functions(url: str) -> None:
-    async with database.connect(
-        url,
-        connections_max=2,
-        statement_timeout_s=60,
-        observe=lambda _name, _seconds: None,
-        announce=database.announce_to_nobody,
+    async with (
+        database.connect(
+            url,
+            connections_max=2,
+            statement_timeout_s=60,
+            observe=lambda _name, _seconds: None,
+            announce=database.announce_to_nobody,
+        ) as connected,
+        connected.shard_snapshot(),
     ):
         pass
 

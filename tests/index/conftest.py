@@ -1,4 +1,8 @@
-"""An index on a database of its own for each test, with the tenants acme and beta."""
+"""An index for each test, with the tenants acme and beta.
+
+Its database is one that an earlier test has used, without its rows, unless the test is marked
+`isolated`.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -7,6 +11,7 @@ import asyncpg
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
+from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, announce_to_nobody, connect
@@ -19,6 +24,7 @@ from tests.index.support import many_chunks, worlds
 from tests.index.support.commits import Rows
 from tests.index.support.partitions import NUMBER, ChunkPartitions
 from tests.index.support.questions import QuestionWorld
+from tests.index.support.reused_databases import ReusedDatabase, ReusedDatabases
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
 
@@ -38,10 +44,33 @@ def connected(url: str, *, logged: bool = True) -> AbstractAsyncContextManager[D
     )
 
 
+@pytest.fixture(scope="session")
+async def reused_databases(
+    servers: Servers, databases: DatabaseCopies
+) -> AsyncIterator[ReusedDatabases]:
+    reused = ReusedDatabases(servers, databases, connected)
+    yield reused
+    await reused.drop_all()
+
+
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    async with connected(database_url) as database:
-        yield database
+async def reused(
+    request: pytest.FixtureRequest, reused_databases: ReusedDatabases
+) -> AsyncIterator[ReusedDatabase]:
+    is_isolated = request.node.get_closest_marker("isolated") is not None
+    one = await reused_databases.get(is_new=is_isolated)
+    yield one
+    await reused_databases.give_back(one)
+
+
+@pytest.fixture
+def settings(reused: ReusedDatabase) -> Settings:
+    return reused.settings
+
+
+@pytest.fixture
+def database(reused: ReusedDatabase) -> Database:
+    return reused.database
 
 
 @pytest.fixture

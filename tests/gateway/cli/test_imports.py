@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from gateway import extensions
+
 COMMANDS = (
     (),
     ("demo",),
@@ -51,8 +53,11 @@ HEAVY = {
 }
 _SHOW = """
 import json, sys
-import gateway.api.app
+from gateway import extensions
+from gateway.api import app
+from gateway.api.routes.table import routes
 
+routes(extensions.switched_on(sys.argv[1]))
 threads = next(line.split()[1] for line in open("/proc/self/status") if "Threads" in line)
 print(json.dumps([list(sys.modules), int(threads)]))
 """
@@ -60,9 +65,12 @@ print(json.dumps([list(sys.modules), int(threads)]))
 
 @pytest.mark.slow
 def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
-    done = subprocess.run([sys.executable, "-c", _SHOW], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
+    all_off = ",".join(extensions.found())
+    command = [sys.executable, "-c", _SHOW, all_off]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
 
     modules, threads = json.loads(done.stdout)
+    assert not [name for name in modules if name.startswith("gateway.extensions.")]
     assert not {"mcp", "mcp_types", "sse_starlette", "jsonschema"}.intersection(modules)
     assert "numpy" in modules
     assert threads == 1  # OpenBLAS would have started one for each further core

@@ -48,7 +48,7 @@ async def test_a_new_one_is_listed_and_the_next_search_finds_it(
     assert await ana.found("vacation") == [listed[0]["document_id"]]
 
 
-async def test_it_is_deactivated_and_activated_with_all_that_it_holds(
+async def test_it_is_deactivated_activated_with_all_that_it_holds_and_deleted(
     console: Console, admin: Caller, ana: Caller
 ) -> None:
     await put(admin, keywords=["holiday"], priority=3, readers=["user:ana"])
@@ -65,6 +65,10 @@ async def test_it_is_deactivated_and_activated_with_all_that_it_holds(
 
     assert await ana.found("days of leave") == [ID]
     assert await get(admin) == before
+    await console.page.get_by_role("button", name="Delete").click()
+    await console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(console.page.locator("main")).to_contain_text("No FAQs")
+    assert await ana.found("days of leave") == []
 
 
 async def test_the_list_goes_by_category_and_state(console: Console, admin: Caller) -> None:
@@ -161,17 +165,6 @@ async def test_a_faq_that_was_deleted_meanwhile_can_be_saved_anew(
 
     await expect(console.page.locator("tbody")).to_contain_text("27 days.")
     assert (await get(admin))["answer"] == "27 days."
-
-
-async def test_it_is_deleted_when_one_is_sure(console: Console, admin: Caller, ana: Caller) -> None:
-    await put(admin)
-    await console.open(admin.key, "#/faqs")
-
-    await console.page.get_by_role("button", name="Delete").click()
-    await console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-
-    await expect(console.page.locator("main")).to_contain_text("No FAQs")
-    assert await ana.found("days of leave") == []
 
 
 async def test_an_export_is_imported_and_refused_lines_are_named(

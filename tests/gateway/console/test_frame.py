@@ -90,25 +90,22 @@ class TestServing:
 
 
 class TestLoggingIn:
-    async def test_a_wrong_key_is_told_and_a_right_one_enters(
+    async def test_what_is_no_key_and_a_wrong_one_are_told_and_a_right_one_enters(
         self, console: Console, ana: Caller, gateway: Gateway
     ) -> None:
         page = console.page
         await page.goto(f"{console.url}/console")
+        await page.wait_for_selector("form")
+        assert await console.violations() == []
 
+        await console.log_in("chave única")  # without a request
+        await expect(page.get_by_role("alert")).to_contain_text("This is no key")
         await console.log_in("nh_no-such-key")
         await expect(page.get_by_role("alert")).to_contain_text("revoked or expired")
         await console.log_in(ana.key)
 
         await expect(page.locator("header")).to_contain_text("ana")
         await expect(page.locator("header")).to_contain_text(gateway.tenant_name)
-
-    async def test_what_is_no_key_is_told_without_a_request(self, console: Console) -> None:
-        await console.page.goto(f"{console.url}/console")
-
-        await console.log_in("chave única")
-
-        await expect(console.page.get_by_role("alert")).to_contain_text("This is no key")
 
     async def test_the_key_is_stored_nowhere(self, console: Console, ana: Caller) -> None:
         await console.open(ana.key)
@@ -122,23 +119,32 @@ class TestLoggingIn:
         await console.page.reload()
         await expect(console.page.get_by_label("Key")).to_have_value("")
 
-    async def test_a_revoked_key_is_asked_for_again_and_the_page_stays(
-        self, console: Console, gateway: Gateway, admin: Caller
+    async def test_a_revoked_key_is_asked_for_again_and_the_page_stays_for_its_caller_alone(
+        self, console: Console, admin: Caller, ana: Caller
     ) -> None:
-        answer = await admin.call("POST", "/v1/keys", json={"subject": "eve"})
-        second = await gateway.caller("eve")
-        await console.open(answer.json()["key"])
-        question = console.page.get_by_label("Question", exact=True)
-        await question.fill("annual leave")
+        keys = [
+            (await admin.call("POST", "/v1/keys", json={"subject": "eve"})).json() for _ in "12"
+        ]
+        page, question = console.page, console.page.get_by_label("Question", exact=True)
+        dialog = page.get_by_role("dialog")
+        await console.open(keys[0]["key"])
+        await question.fill("my secret question")
 
-        await admin.call("DELETE", f"/v1/keys/{answer.json()['id']}")
-        await console.page.get_by_role("button", name="Search", exact=True).click()
-        dialog = console.page.get_by_role("dialog")
-        await expect(dialog).to_contain_text("revoked or expired")
-        await console.log_in(second.key)
+        async def lose(key_id: str) -> None:
+            await admin.call("DELETE", f"/v1/keys/{key_id}")
+            await page.get_by_role("button", name="Search", exact=True).click()
+            await expect(dialog).to_contain_text("revoked or expired")
 
+        await lose(keys[0]["id"])
+        await console.log_in(keys[1]["key"])
         await expect(dialog).to_have_count(0)
-        await expect(question).to_have_value("annual leave")
+        await expect(question).to_have_value("my secret question")
+        await lose(keys[1]["id"])
+        await console.log_in(ana.key)
+
+        await expect(page.locator("header")).to_contain_text("ana")
+        await expect(question).to_have_value("")
+        assert "secret" not in page.url
 
     async def test_a_key_that_expires_is_asked_for_again_and_the_page_goes_on(
         self, console: Console, gateway: Gateway, admin: Caller
@@ -159,22 +165,6 @@ class TestLoggingIn:
         await expect(dialog).to_have_count(0)
         await expect(console.page.get_by_role("alert")).to_have_count(0)
         await expect(console.page.locator("main")).to_contain_text("No jobs")
-
-    async def test_another_caller_does_not_see_the_page_of_the_first(
-        self, console: Console, admin: Caller, ana: Caller
-    ) -> None:
-        answer = await admin.call("POST", "/v1/keys", json={"subject": "eve"})
-        await console.open(answer.json()["key"])
-        question = console.page.get_by_label("Question", exact=True)
-        await question.fill("my secret question")
-        await admin.call("DELETE", f"/v1/keys/{answer.json()['id']}")
-        await console.page.get_by_role("button", name="Search", exact=True).click()
-
-        await console.log_in(ana.key)
-
-        await expect(console.page.locator("header")).to_contain_text("ana")
-        await expect(question).to_have_value("")
-        assert "secret" not in console.page.url
 
 
 async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
@@ -200,30 +190,18 @@ async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
 
 
 class TestForEveryone:
-    async def test_axe_finds_nothing_before_the_log_in(self, console: Console) -> None:
-        await console.page.goto(f"{console.url}/console")
-        await console.page.wait_for_selector("form")
-
-        assert await console.violations() == []
-
-    async def test_the_first_link_of_the_page_skips_to_the_content(
-        self, console: Console, ana: Caller
-    ) -> None:
-        await console.open(ana.key)
-        first = console.page.locator("a, button, input").first
-
-        await first.focus()
-        await expect(first).to_have_text("Skip to the content")
-        await console.page.keyboard.press("Enter")
-
-        await expect(console.page.locator("#content")).to_be_focused()
-
     async def test_light_and_dark_follow_the_system_until_one_chooses(
         self, browser: Browser, gateway: Gateway, ana: Caller
     ) -> None:
+        """And the first link of the page skips to the content."""
         context = await browser.new_context(color_scheme="dark", viewport=PHONE)
         opened = await tab(context, str(gateway.client.base_url).rstrip("/"))
         await opened.open(ana.key)
+        first = opened.page.locator("a, button, input").first
+        await first.focus()
+        await expect(first).to_have_text("Skip to the content")
+        await opened.page.keyboard.press("Enter")
+        await expect(opened.page.locator("#content")).to_be_focused()
         background = "() => getComputedStyle(document.body).backgroundColor"
 
         dark = await opened.page.evaluate(background)

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Locator, expect
 
 from tests.gateway.console.browser import PHONE, Console
-from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.gateways import Caller
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +30,10 @@ async def share(part: Locator, side: str) -> float:
     return float(style.removeprefix(f"{side}: ").removesuffix("%;")) / 100
 
 
-async def test_a_hit_shows_its_text_and_the_scores_of_both_legs(
+async def test_a_hit_shows_its_text_its_scores_and_what_it_misses(
     console: Console, ana: Caller
 ) -> None:
+    """And which cache answered, and how long that took."""
     await ana.put("leave", LEAVE, title="Leave")
     await console.open(ana.key)
 
@@ -50,16 +51,14 @@ async def test_a_hit_shows_its_text_and_the_scores_of_both_legs(
         assert await share(meter.locator(".bar > i"), "width") == pytest.approx(score, abs=0.001)
     required = await share(hit.locator(".bar > b"), "left")
     assert required == pytest.approx(found["explain"]["required_score"], abs=0.001)
+    await expect(console.page.locator("section")).to_contain_text("computed")
 
+    await ask(console, "annual leave")
+    await expect(console.page.locator("section")).to_contain_text("answered by cache: memory")
+    await expect(console.page.locator("section")).to_contain_text("ms in the gateway (")
 
-async def test_a_hit_that_does_not_fit_has_a_short_bar_and_says_what_it_misses(
-    console: Console, ana: Caller
-) -> None:
-    await ana.put("leave", "Everybody gets 25 days of leave.")
-    await console.open(ana.key)
-
+    await ana.put("days", "Everybody gets 25 days of leave.")
     await ask(console, "How heavy is the moon?")
-
     meter = console.page.locator(".hit .score").first
     await expect(meter).to_contain_text("below 0.25")
     assert await share(meter.locator(".bar > i"), "width") < 0.25
@@ -98,21 +97,9 @@ async def test_what_was_asked_has_an_address_and_back_brings_it_again(
     await expect(page.locator(".hit")).to_have_count(1)  # with the tag
 
 
-async def test_it_tells_which_cache_answered_and_how_long_each_phase_took(
+async def test_the_request_as_curl_is_the_one_that_was_sent_and_keys_lead_to_the_others(
     console: Console, ana: Caller
 ) -> None:
-    await ana.put("leave", LEAVE)
-    await console.open(ana.key)
-
-    await ask(console, "annual leave")
-    await expect(console.page.locator("section")).to_contain_text("computed")
-    await ask(console, "annual leave")
-
-    await expect(console.page.locator("section")).to_contain_text("answered by cache: memory")
-    await expect(console.page.locator("section")).to_contain_text("ms in the gateway (")
-
-
-async def test_the_request_as_curl_is_the_one_that_was_sent(console: Console, ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     await console.open(ana.key)
     sent: list[Any] = []
@@ -131,22 +118,14 @@ async def test_the_request_as_curl_is_the_one_that_was_sent(console: Console, an
     assert body == sent[-1]
     assert body["filter"] == {"tags_any": ["it's", "$HOME"]}
     assert body["fusion"] == "rrf"
-
-
-async def test_the_snippets_are_reached_by_the_arrow_keys(console: Console, ana: Caller) -> None:
-    await console.open(ana.key)
-    await ask(console, "leave")
-    await console.page.get_by_text("The request as code").click()
-
     await console.page.get_by_role("tab", name="curl").focus()
     await console.page.keyboard.press("ArrowRight")
     await expect(console.page.locator("pre.snippet")).to_contain_text("httpx2.post")
     await console.page.keyboard.press("ArrowRight")
-
     await expect(console.page.locator("pre.snippet")).to_contain_text("tools/call")
 
 
-async def test_two_keys_lead_to_the_question_but_not_from_what_is_typed(
+async def test_two_keys_lead_to_the_question_and_no_hit_is_an_answer(
     console: Console, ana: Caller
 ) -> None:
     await console.open(ana.key, "#/documents")
@@ -162,6 +141,8 @@ async def test_two_keys_lead_to_the_question_but_not_from_what_is_typed(
 
     await expect(question).to_be_focused()
     await expect(question).to_have_value("")
+    await ask(console, "annual leave")
+    await expect(page.locator("section .empty")).to_contain_text("No hit")
 
 
 async def test_a_text_with_script_tags_is_text(console: Console, ana: Caller) -> None:
@@ -174,7 +155,7 @@ async def test_a_text_with_script_tags_is_text(console: Console, ana: Caller) ->
     assert await console.page.title() == "Search · Nearhit console"
 
 
-async def test_a_mistake_is_told_at_its_field(console: Console, ana: Caller) -> None:
+async def test_a_mistake_is_told_by_the_page_or_the_gateway(console: Console, ana: Caller) -> None:
     await console.open(ana.key)
     await console.page.get_by_text("Scopes, filter and ranking").click()
     await console.page.get_by_label("Metadata").fill("{")
@@ -184,25 +165,10 @@ async def test_a_mistake_is_told_at_its_field(console: Console, ana: Caller) -> 
     await expect(console.page.get_by_role("alert")).to_contain_text("Metadata must be JSON")
     await expect(console.page.get_by_label("Metadata")).to_have_attribute("aria-invalid", "true")
 
-
-async def test_a_query_that_the_gateway_refuses_shows_its_problem(
-    console: Console, ana: Caller
-) -> None:
-    await console.open(ana.key)
+    await console.page.get_by_label("Metadata").fill("")
     await console.page.get_by_label("Question", exact=True).fill("a" * 60_000)
     await console.page.get_by_role("button", name="Search", exact=True).click()
-
     await expect(console.page.get_by_role("alert")).to_contain_text("Question must have at most")
-
-
-async def test_no_hit_is_an_answer(console: Console, gateway: Gateway, ana: Caller) -> None:
-    await ana.put("leave", LEAVE)
-    ben = await gateway.caller("ben")
-    await console.open(ben.key)
-
-    await ask(console, "annual leave")
-
-    await expect(console.page.locator("section .empty")).to_contain_text("No hit")
 
 
 @pytest.mark.sampled("dark")

@@ -59,11 +59,17 @@ async def test_a_limit_holds_from_the_next_write_on_and_an_empty_field_lifts_it(
     await ana.put("two", "Text.")
 
 
-async def test_a_tenant_is_deleted_only_by_its_identifier(
+async def test_cached_answers_are_dropped_and_a_tenant_is_deleted_only_by_its_identifier(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
+    await ana.put("leave", "Annual leave.")
+    await ana.search("leave")
     await console.open(gateway.operator.key, f"#/tenants/{gateway.tenant_name}")
     page, dialog = console.page, console.page.get_by_role("dialog")
+    await page.get_by_role("button", name="Drop cached answers").click()
+    await dialog.get_by_role("button", name="Drop them").click()
+    await expect(dialog).to_have_count(0)
+    assert "fwd=miss" in (await ana.search("leave")).headers["cache-status"]
 
     await page.get_by_role("button", name="Delete").click()
     await dialog.get_by_label("to confirm").fill("another")
@@ -79,18 +85,6 @@ async def test_a_tenant_is_deleted_only_by_its_identifier(
     await page.goto(f"{console.url}/console#/tenants/{gateway.tenant_name}")
     await expect(page.get_by_role("region", name="Tenant")).to_contain_text("is being deleted")
     await expect(page.get_by_role("button", name="Save")).to_have_count(0)
-
-
-async def test_cached_answers_are_dropped(console: Console, gateway: Gateway, ana: Caller) -> None:
-    await ana.put("leave", "Annual leave.")
-    await ana.search("leave")
-    await console.open(gateway.operator.key, f"#/tenants/{gateway.tenant_name}")
-
-    await console.page.get_by_role("button", name="Drop cached answers").click()
-    await console.page.get_by_role("dialog").get_by_role("button", name="Drop them").click()
-    await expect(console.page.get_by_role("dialog")).to_have_count(0)
-
-    assert "fwd=miss" in (await ana.search("leave")).headers["cache-status"]
 
 
 @pytest.mark.isolated  # of the shared worker the page would list the tenants of all tests

@@ -30,42 +30,35 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 IS_SILENT = "DROP TRIGGER say ON documents; DROP FUNCTION say"
 
 
-@pytest.mark.parametrize(
-    ("sqlstate", "condition"),
-    [
-        ("25006", DatabaseCondition.READ_ONLY),
-        ("53100", DatabaseCondition.FULL),
-        ("53300", DatabaseCondition.CONNECTIONS),
-        ("57P01", DatabaseCondition.RESTARTING),
-        ("57P03", DatabaseCondition.RESTARTING),
-        ("53200", None),
-    ],
-)
+CONDITIONS = {
+    "25006": DatabaseCondition.READ_ONLY,
+    "53100": DatabaseCondition.FULL,
+    "53300": DatabaseCondition.CONNECTIONS,
+    "57P01": DatabaseCondition.RESTARTING,
+    "57P03": DatabaseCondition.RESTARTING,
+    "53200": None,
+}
+
+
 async def test_a_condition_has_a_problem_of_its_own_and_its_code_is_logged(
-    settings: Settings,
-    gateway: Gateway,
-    ana: Caller,
-    sqlstate: str,
-    condition: DatabaseCondition | None,
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings, gateway: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
-    logger = CapturingLogger()
-    monkeypatch.setattr(problems, "log", logger)
-    await run_sql(url, SAYS.format(sqlstate=sqlstate))
-    try:
-        refused = await ana.call("PUT", "/v1/documents/leave", json={"text": "25 days."})
-    finally:
+    for sqlstate, condition in CONDITIONS.items():
+        logger = CapturingLogger()
+        monkeypatch.setattr(problems, "log", logger)
+        await run_sql(url, SAYS.format(sqlstate=sqlstate))
+        refused = await ana.call("PUT", "/v1/documents/leave", json={"text": f"{sqlstate} days."})
         await run_sql(url, IS_SILENT)
 
-    kind = problem(refused, 503)["type"].removeprefix("urn:nearhit:problem:")
-    assert kind == (condition or "unavailable")
-    assert "Retry-After" in refused.headers
-    (line,) = logger.calls
-    assert (line.method_name, line.args) == ("warning", ("database",))
-    assert (line.kwargs["sqlstate"], line.kwargs["state"]) == (sqlstate, condition)
-    await ana.put("leave", "25 days.")
+        kind = problem(refused, 503)["type"].removeprefix("urn:nearhit:problem:")
+        assert kind == (condition or "unavailable")
+        assert "Retry-After" in refused.headers
+        (line,) = logger.calls
+        assert (line.method_name, line.args) == ("warning", ("database",))
+        assert (line.kwargs["sqlstate"], line.kwargs["state"]) == (sqlstate, condition)
+        await ana.put("leave", f"{sqlstate} days.")
 
 
 async def test_a_database_that_is_read_only_still_answers_searches(

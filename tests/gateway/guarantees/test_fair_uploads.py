@@ -12,7 +12,7 @@ from ingest.parse.extract import SECONDS_MIN
 from tests.gateway.support.gateways import Caller, Gateway
 from tests.ingest.sources.files import docx, slow_pdf
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.thorough]
 
 WRITES = 15
 STORES = 7
@@ -54,7 +54,6 @@ async def attach(caller: Caller, file_id: str) -> dict[str, Any]:
     return attached
 
 
-@pytest.mark.thorough
 async def test_uploads_that_take_long_to_read_do_not_hold_up_the_writes_of_others(
     gateway: Gateway, ana: Caller
 ) -> None:

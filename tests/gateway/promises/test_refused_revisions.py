@@ -127,36 +127,37 @@ async def test_a_revision_of_a_history_that_the_database_does_not_continue_is_re
     assert "does not know whether it holds" in refused["detail"]
 
 
-@pytest.mark.parametrize("header", ["", "x", "12;of=zz", "12, 13"])
-async def test_a_header_of_another_form_is_refused_by_its_name(ana: Caller, header: str) -> None:
-    headers = {"Nearhit-Min-Revision": header}
-    for refused in (
-        await asked(ana, header),
-        await ana.call("GET", "/v1/documents", headers=headers),
-        await ana.call("POST", "/mcp", json=tool_call("list_sources"), headers=headers),
-    ):
-        assert problem(refused, 422)["errors"][0]["field"] == "Nearhit-Min-Revision"
-    openai = await ana.call(
-        "POST", "/v1/vector_stores/api/search", json={"query": "leave"}, headers=headers
-    )
-    assert (openai.status_code, openai.json()["error"]["param"]) == (400, "Nearhit-Min-Revision")
+async def test_a_header_of_another_form_is_refused_by_its_name(ana: Caller) -> None:
+    for header in ("", "x", "12;of=zz", "12, 13"):
+        headers = {"Nearhit-Min-Revision": header}
+        for refused in (
+            await asked(ana, header),
+            await ana.call("GET", "/v1/documents", headers=headers),
+            await ana.call("POST", "/mcp", json=tool_call("list_sources"), headers=headers),
+        ):
+            assert problem(refused, 422)["errors"][0]["field"] == "Nearhit-Min-Revision", header
+        openai = await ana.call(
+            "POST", "/v1/vector_stores/api/search", json={"query": "leave"}, headers=headers
+        )
+        assert (openai.status_code, openai.json()["error"]["param"]) == (
+            400,
+            "Nearhit-Min-Revision",
+        )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"consistency": "strong", "max_staleness_ms": 5},
-        {"consistency": "bounded"},
-        {"consistency": "session"},
-        {"consistency": "eventual"},
-        {"consistency": "STRONG"},
-        {"consistency": 1},
-    ],
-)
-async def test_a_contradiction_is_refused_by_the_name_of_its_field(
-    ana: Caller, fields: dict[str, Any]
-) -> None:
-    for path in ("/v1/search", "/v1/answer"):
-        refused = await ana.call("POST", path, json={"query": "leave", **fields})
-        if path == "/v1/search" or refused.status_code != 501:
-            assert problem(refused, 422)["errors"][0]["field"] == "consistency"
+CONTRADICTIONS: list[dict[str, Any]] = [
+    {"consistency": "strong", "max_staleness_ms": 5},
+    {"consistency": "bounded"},
+    {"consistency": "session"},
+    {"consistency": "eventual"},
+    {"consistency": "STRONG"},
+    {"consistency": 1},
+]
+
+
+async def test_a_contradiction_is_refused_by_the_name_of_its_field(ana: Caller) -> None:
+    for fields in CONTRADICTIONS:
+        for path in ("/v1/search", "/v1/answer"):
+            refused = await ana.call("POST", path, json={"query": "leave", **fields})
+            if path == "/v1/search" or refused.status_code != 501:
+                assert problem(refused, 422)["errors"][0]["field"] == "consistency", fields

@@ -347,16 +347,18 @@ class TestWhoSeesWhat:
         assert len(waiting["jobs"]) == 5
         assert failed["jobs"] == []
 
-    @pytest.mark.parametrize(
-        "query",
-        ["state=lost", "limit=0", "limit=101", "limit=x", "cursor=-1", "cursor=" + "9" * 30],
-    )
-    async def test_what_makes_no_sense_is_told(self, ana: Caller, query: str) -> None:
-        field = query.partition("=")[0]
-
-        answer = problem(await ana.call("GET", f"/v1/jobs?{query}"), 422)
-
-        assert answer["errors"][0]["field"] == field
+    async def test_what_makes_no_sense_is_told(self, ana: Caller) -> None:
+        digits = "9" * 30
+        for query in (
+            "state=lost",
+            "limit=0",
+            "limit=101",
+            "limit=x",
+            "cursor=-1",
+            f"cursor={digits}",
+        ):
+            answer = problem(await ana.call("GET", f"/v1/jobs?{query}"), 422)
+            assert answer["errors"][0]["field"] == query.partition("=")[0]
 
 
 async def test_a_gateway_works_off_what_is_queued_where_it_is_told_to(

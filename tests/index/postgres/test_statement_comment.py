@@ -5,7 +5,7 @@ import pytest
 from index.postgres.database import Database
 from index.postgres.statement_comment import commenting
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]  # it looks at what is prepared
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-{:016x}-01"
 

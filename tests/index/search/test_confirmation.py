@@ -88,9 +88,10 @@ async def visible(
     return confirmed.visible
 
 
-@pytest.mark.parametrize(
-    ("scope", "seen"),
-    [
+async def test_the_chunks_that_a_caller_may_see_are_counted(
+    database: Database, chunks: dict[str, int]
+) -> None:
+    for scope, seen in (
         (ANA, {"leave", "prices", "diary", "press"}),
         (BEN, {"leave", "mine", "press"}),
         (resolve("acme", "ben", [], ["private"]), {"mine"}),
@@ -99,30 +100,25 @@ async def visible(
         (GUEST, {"press"}),
         (everything("beta", "ana", ["sales"]), set()),
         (resolve("beta", "ana", [], ["tenant"], receives_public=True), set()),
-    ],
-)
-async def test_the_chunks_that_a_caller_may_see_are_counted(
-    database: Database, chunks: dict[str, int], scope: Scope, seen: set[str]
+    ):
+        assert await visible(database, scope, [*chunks.values()]) == len(seen), scope
+        for document_id, chunk_id in chunks.items():
+            assert await visible(database, scope, [chunk_id]) == (document_id in seen), scope
+        unknown = [chunk_id + 1_000 for chunk_id in chunks.values()]
+        assert await visible(database, scope, unknown) == 0, scope
+
+
+async def test_what_a_filter_leaves_out_is_not_counted(
+    database: Database, chunks: dict[str, int]
 ) -> None:
-    assert await visible(database, scope, [*chunks.values()]) == len(seen)
-    for document_id, chunk_id in chunks.items():
-        assert await visible(database, scope, [chunk_id]) == (document_id in seen)
-    assert await visible(database, scope, [chunk_id + 1_000 for chunk_id in chunks.values()]) == 0
-
-
-@pytest.mark.parametrize(
-    ("document_filter", "count"),
-    [
+    for document_filter, count in (
         (Filter(documents=("leave", "press")), 2),
         (Filter(exclude_documents=("leave",)), 3),
         (Filter(sources=("nowhere",)), 0),
         (Filter(metadata={"team": "sales"}), 0),
-    ],
-)
-async def test_what_a_filter_leaves_out_is_not_counted(
-    database: Database, chunks: dict[str, int], document_filter: Filter, count: int
-) -> None:
-    assert await visible(database, ANA, [*chunks.values()], document_filter) == count
+    ):
+        seen = await visible(database, ANA, [*chunks.values()], document_filter)
+        assert seen == count, document_filter
 
 
 async def test_questions_of_a_tick_share_a_statement_and_each_gets_its_own_answer(

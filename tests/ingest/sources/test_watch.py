@@ -218,7 +218,9 @@ async def test_the_file_system_tells_what_changes_from_before_the_first_reading_
             await watched.next()
         (folder / "new.md").unlink()
 
-        gone = await watched.next()
+        # A report of what was read before may still come.
+        while not (gone := await watched.next()).removed:
+            pass
 
     assert gone.removed == 1
     assert await watched.stored() == ["a.md", "b.md", "sub/c.md", "sub/d.md"]

@@ -122,12 +122,12 @@ async def test_each_tenant_pays_for_its_own(settings: Settings) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", ["from=yesterday", "from=2026-02-30", "from=2020-01-01", "to=1"])
-async def test_days_that_make_no_sense_are_told(settings: Settings, query: str) -> None:
+async def test_days_that_make_no_sense_are_told(settings: Settings) -> None:
     async with serving(settings) as gateway:
         admin = await gateway.caller("ada", roles=["admin"])
 
-        problem(await admin.call("GET", f"/v1/usage?{query}"), 422)
+        for query in ("from=yesterday", "from=2026-02-30", "from=2020-01-01", "to=1"):
+            problem(await admin.call("GET", f"/v1/usage?{query}"), 422)
 
 
 class TestLimits:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.support.commands import fails, process_output, refused, succeeds
+from tests.gateway.support.commands import command, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -44,9 +44,8 @@ async def test_settings_are_measured_side_by_side_and_the_worst_question_is_firs
     nothing_found = 'filter={"tags_any": ["no such"]} rerank=false'
     options = ("--against", "alpha=0.0", "--against", nothing_found, "--json")
 
-    _, said_json, _ = await process_output(environment, "evaluate", questions, *options)
+    said = json.loads(await succeeds(environment, "evaluate", questions, *options))
 
-    said = json.loads(said_json)
     as_it_is, words, nothing = said["settings"]
     assert as_it_is["recall"]["mean"] == pytest.approx(2 / 3)
     assert as_it_is["gain"] is None
@@ -64,15 +63,14 @@ async def test_people_get_a_table_and_a_budget_that_is_missed_is_told(
     environment: dict[str, str], questions: str
 ) -> None:
     options = ("evaluate", questions, "--at-least", "recall=0.66")
-    code, held, _ = await process_output(environment, *options)
-    missed, _, missing = await process_output(environment, *options, "--at-least", "mrr=0.7")
+    held = await succeeds(environment, *options)
+    missed = await command(environment, *options, "--at-least", "mrr=0.7")
 
     assert "3 questions" in held
     assert "recall@10" in held
     assert "0.667 (" in held
-    assert code == 0
-    assert missed == 1
-    assert missing == "mrr is 0.667, and has to be 0.7 at least\n"
+    assert missed.exit_code == 1
+    assert missed.stderr == "mrr is 0.667, and has to be 0.7 at least\n"
 
 
 async def test_questions_are_made_of_the_headings_that_the_key_may_read(
@@ -83,12 +81,12 @@ async def test_questions_are_made_of_the_headings_that_the_key_may_read(
     saved = tmp_path / "made.jsonl"
 
     options = ("evaluate", "--make", "10", "--save", str(saved), "--json")
-    _, said, _ = await process_output(environment, *options)
+    said = await succeeds(environment, *options)
 
     made = [json.loads(line) for line in saved.read_text().splitlines()]
     assert [each["question"] for each in made] == ["Lamps", "Annual leave"]
     assert json.loads(said)["settings"][0]["recall"]["mean"] == 1.0
-    _, again, _ = await process_output(environment, "evaluate", str(saved), "--json")
+    again = await succeeds(environment, "evaluate", str(saved), "--json")
     assert json.loads(again) == json.loads(said)
 
 
@@ -130,11 +128,11 @@ async def test_what_is_wrong_is_one_line(environment: dict[str, str], questions:
     wrong = {"NEARHIT_KEY": "nh_wrong"}
     nowhere = {"NEARHIT_URL": "http://127.0.0.1:9"}
 
-    assert "answers 401: The key is missing" in await fails(
+    assert "answers 401: The key is missing" in await refused(
         environment | wrong, "evaluate", questions
     )
     assert "is not reachable" in await refused(environment | nowhere, "evaluate", questions)
-    assert "alpha: Input should be less than or equal to 1" in await fails(
+    assert "alpha: Input should be less than or equal to 1" in await refused(
         environment, "evaluate", questions, "--against", "alpha=7"
     )
     for words, reason in (
