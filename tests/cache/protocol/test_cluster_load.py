@@ -18,10 +18,11 @@ from tests.cache.support.own_cluster import (
     slot_of,
 )
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-MOVES = 40
+MOVES = 40 if is_thorough() else 20
 READERS = 8
 QUESTIONS = 12  # of each tenant
 RANDOM = random.Random()  # noqa: S311  no secret

@@ -231,6 +231,7 @@ async def gateways(
 
 @pytest.mark.slow
 @pytest.mark.isolated
+@pytest.mark.sampled("0")
 @pytest.mark.parametrize("seed", range(2))
 async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_changes(
     gateway: Gateway, other_worker: Gateway, seed: int

@@ -74,6 +74,7 @@ ACME_CLOSED = (  # as by a move that is under way
 Change = Callable[[Writer], Coroutine[Any, Any, None]]
 
 
+@pytest.mark.sampled("edit", "remove")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     database: Database,

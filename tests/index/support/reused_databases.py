@@ -4,8 +4,9 @@ To copy the template and to connect takes longer than most tests. What a test ha
 deleted after it; a database whose schema it has changed is dropped.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import asyncpg
@@ -17,7 +18,7 @@ from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 
 _USES_MAX = 30  # deleted rows stay in their files, and plans hang on the size of these
-_LOCK_TIMEOUT_MS = 2_000  # a test has left a transaction open
+_LOCK_TIMEOUT_MS = 2_000  # of what a test has left locked
 
 # How many rows they have, and when each was last written: rights, tables, functions, statistics.
 _CATALOGS = (
@@ -51,15 +52,15 @@ WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
 
 @dataclass(slots=True)
 class ReusedDatabase:
-    """keeper: a connection of its own. schema, rows: of a new database, the rows by table."""
+    """keeper: a connection of its own. schema, rows: of a new one, by table. close: drops it."""
 
     settings: Settings
     database: Database
     keeper: "asyncpg.Connection[asyncpg.Record]"
     schema: list[str]
     rows: dict[str, str]
-    opened: AsyncExitStack
     uses: int = 1
+    close: Callable[[], Awaitable[None]] = field(init=False)
 
     async def has_changed(self) -> bool:
         """Whether more has changed than rows, or the test still uses a connection."""
@@ -92,7 +93,15 @@ class ReusedDatabases:
 
     async def get(self, *, is_new: bool = False) -> ReusedDatabase:
         """One without what a test has written; is_new: that no test has used."""
-        return self._clean.pop() if self._clean and not is_new else await self._open()
+        if is_new or not self._clean:
+            stack = AsyncExitStack()
+            one = await stack.enter_async_context(self._opened())
+            one.close = stack.aclose
+            return one
+        one = self._clean.pop()
+        prefix = f"nearhit-test-{secrets.token_hex(6)}:"
+        one.settings = one.settings.model_copy(update={"cache_prefix": prefix})
+        return one
 
     async def give_back(self, used: ReusedDatabase) -> None:
         try:
@@ -102,20 +111,19 @@ class ReusedDatabases:
                 self._clean.append(used)
                 return
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-            pass
-        await used.opened.aclose()
+            pass  # a test has left a lock, or has ended the connection
+        await used.close()
 
     async def drop_all(self) -> None:
         while self._clean:
-            await self._clean.pop().opened.aclose()
+            await self._clean.pop().close()
 
-    async def _open(self) -> ReusedDatabase:
-        async with AsyncExitStack() as stack:
-            settings = await stack.enter_async_context(fresh_settings(self.servers, self.copies))
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[ReusedDatabase]:
+        async with fresh_settings(self.servers, self.copies) as settings:
             assert settings.database_url is not None
             url = settings.database_url.get_secret_value()
             keeper = await asyncpg.connect(url)
-            stack.callback(keeper.terminate)
             await keeper.execute(
                 f"SET session_replication_role = replica; SET lock_timeout = {_LOCK_TIMEOUT_MS}"
             )
@@ -127,6 +135,6 @@ class ReusedDatabases:
                 for row in await keeper.fetch(_TABLES)
                 if row["is_filled"]
             }
-            database = await stack.enter_async_context(self.connect(url))
-            return ReusedDatabase(settings, database, keeper, schema, rows, stack.pop_all())
-        raise AssertionError
+            async with self.connect(url) as database:
+                yield ReusedDatabase(settings, database, keeper, schema, rows)
+            keeper.terminate()

@@ -20,6 +20,7 @@ def test_a_process_has_memory() -> None:
     assert memory.megabytes([]) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_equal_figures_make_equal_pictures(tmp_path: Path) -> None:
     panels = {"ms": {"P50": [1.0, 2.0]}, "MB": {"gateway": [10.0, 20.0]}}
