@@ -102,15 +102,23 @@ class QueuedAnswer(Body):
 def parse(model: type[Model], body: bytes) -> Model:
     """The body as a model, whose `parts_max` is its own limit if it has one.
 
-    Raises a `Problem` with an error per invalid field.
+    Raises a `Problem` with an error per invalid field. It holds nothing of what was sent: a batch
+    keeps the problems of all its lines.
     """
+    parsed = _parse(model, body)
+    if isinstance(parsed, problems.Problem):
+        raise parsed
+    return parsed
+
+
+def _parse(model: type[Model], body: bytes) -> Model | problems.Problem:
     sent = content.decode_json(body, getattr(model, "parts_max", content.PARTS_MAX))
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
         is_described = error.error_count() <= problems.ERRORS_DESCRIBED_MAX
         shown = sent if is_described else field_errors.UNKNOWN_BODY
-        raise problems.from_validation(error, shown, model) from None
+        return problems.from_validation(error, shown, model)
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import time
+import traceback
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -205,3 +206,14 @@ def test_no_body_of_a_document_takes_the_event_loop_for_long() -> None:
         schemas.parse(DocumentBody, body)
 
     assert time.thread_time() - started_s < 0.2  # 0.02 s
+
+
+def test_the_problem_of_a_body_does_not_keep_what_was_sent() -> None:
+    with pytest.raises(Problem) as refused:
+        schemas.parse(DocumentBody, b'{"text": "x", "metadata": {"a": [[], []]}}')
+
+    problem = refused.value
+    assert problem.__context__ is None
+    assert not any(
+        "sent" in frame.f_locals for frame, _ in traceback.walk_tb(problem.__traceback__)
+    )
