@@ -62,8 +62,8 @@ def measured_section(compared: dict[str, Compared], seconds: float, rounds: int)
         "One gateway and a worker, with all limits at their defaults. An ordinary tenant searches "
         "20 times and writes once a second; beside it, another tenant takes all that it may of one "
         f"kind. Periods of {seconds:g} s without and with it alternate, "
-        f"{rounds} of each. The generators share the machine with the servers; the neighbour's has "
-        "a low priority, and the ordinary tenant's the highest where the system allows it."
+        f"{rounds} of each. The generators share the machine with the servers; the neighbour's "
+        "has the lowest priority, the ordinary tenant's the highest where the system allows it."
     )
     return Section("Greedy neighbours", f"{text}\n\n{table(head, rows)}", figures, bars)
 

@@ -4,8 +4,8 @@
 
 Reads one line of JSON: the gateway's URL, the tenant's keys, and the URL of a slow site. Says
 `ready`, and after the end of its input the number of responses by status, as JSON. It is a process
-of its own with a low priority, so that its work delays no measured request: a client elsewhere uses
-no processor of the servers.
+of its own that any server's step interrupts, so that its work delays no measured request: a client
+elsewhere uses no processor of the servers.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -24,8 +23,6 @@ from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.load import connection
 from loadtests.load.request import encode_request
 
-_NICE = 19  # 1.5 % of the processor time of a server that wants it too
-_AUTOGROUP = Path("/proc/self/autogroup")  # of this session; Linux weighs sessions, then processes
 _PAUSE_S = 0.02  # after a refusal: more would be the load of the generator, not of the tenant
 _ADDRESSES = 16  # source addresses; the gateway limits the connections of each
 _SEARCHES, _CONVERSATIONS, _BATCHES, _UPLOADS = 128, 64, 16, 16
@@ -204,9 +201,6 @@ async def _main(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    os.setsid()
-    os.nice(_NICE)
-    if _AUTOGROUP.exists():
-        _AUTOGROUP.write_text(str(_NICE))
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     raise_file_limit()
     asyncio.run(_main(sys.argv[1]))
