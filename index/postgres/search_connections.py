@@ -183,10 +183,13 @@ class SearchConnections:
                 self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
             )
             return await self._fetch(connection, name, call, arguments)
-        finally:  # the answer does not wait for it: on a busy event loop it takes milliseconds
-            returning = asyncio.get_running_loop().create_task(_give_back(held), context=Context())
-            self._returning.add(returning)
-            returning.add_done_callback(self._returning.discard)
+        finally:
+            if tenant != _SEVERAL_TENANTS:  # the request's next statement takes this connection
+                await _give_back(held)
+            else:  # no request waits for it: on a busy event loop it takes milliseconds
+                returning = asyncio.create_task(_give_back(held), context=Context())
+                self._returning.add(returning)
+                returning.add_done_callback(self._returning.discard)
 
     async def _acquire_slot(self, tenant: str) -> None:
         start_s = time.perf_counter()
