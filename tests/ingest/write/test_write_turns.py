@@ -156,8 +156,8 @@ async def test_all_that_keeps_a_processor_busy_is_a_long_step(
         writer = Writer(documents, static_embedder, RecordingInvalidation(), processes=pool)
 
         async def write() -> None:
-            await writer.put_all("acme", batch)
+            await take_turns(acme, writer.put_all("acme", batch))
 
-        await asyncio.create_task(take_turns(acme, write()))
+        await asyncio.create_task(write())
 
     assert slots.taken == len(("compare", "plan", "embed", "commit"))
