@@ -15,8 +15,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CURL_DEFAULT = "application/x-www-form-urlencoded"
 _NOT_JSON = frozenset({"multipart/form-data", "text/csv"})
 _LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
-# Decoding so many, twice, takes up to 20 ms of the event loop. A batch of 32 searches has up to
-# 11,000 parts if each has 64 conditions, and 128,000 values if each has a vector.
+# A body is decoded twice; with so many, this takes up to 20 ms of the event loop. A batch of 32
+# searches has up to 11,000 parts if each has 64 conditions, and 128,000 values with vectors.
 PARTS_MAX = 20_000  # objects, lists, and names in objects
 VALUES_MAX = 150_000  # members and items after the first of their object or list
 

@@ -101,7 +101,7 @@ async def made_questions(
 
     The documents are those that the key may read; all parts of their list are used, but no more
     than DOCUMENTS_MAX of them are read.
-    begin: is told how many are read, and answers what is called after each.
+    begin: gets the number of documents to read; returns a function to call after each.
     """
     found = list[HeadedSection]()
     document_ids = [*_spread(await _listed(client), DOCUMENTS_MAX)]

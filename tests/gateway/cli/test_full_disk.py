@@ -1,4 +1,4 @@
-"""Output that no disk has room for is told in one line."""
+"""A full disk under the output ends a command with one line."""
 
 import subprocess
 import sys
