@@ -209,8 +209,9 @@ class Database:
         await self.searching.renew_connections()
 
     async def release(self) -> None:
-        """Close the dedicated connection."""
+        """Close the dedicated connection, and return those of searches to their pool."""
         await self._dedicated.release()
+        await self.searching.release()
 
 
 # Returns when no holder of a read lease may answer without these tenants' committed changes.

@@ -4,8 +4,8 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from contextvars import Context, ContextVar
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, cast
 
 import asyncpg
@@ -17,6 +17,7 @@ from index.postgres import prepared_ahead, statement_comment
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
+from index.postgres.kept_connections import KeptConnections
 from index.postgres.session import ObserveStatement, Row
 
 _SEVERAL_TENANTS = ""  # no tenant has this name
@@ -64,6 +65,7 @@ class SearchConnections:
         standby: "Pool | None" = None,
     ) -> None:
         self._pool = pool
+        self._connections = KeptConnections(pool)
         self._owner = owner
         self._standby = standby
         self._shares = shares
@@ -71,7 +73,6 @@ class SearchConnections:
         self._observe = observe
         self._functions = security_definer_functions.Functions(function_roles.SEARCH)
         self._create_lock = asyncio.Lock()
-        self._returning: set[asyncio.Task[None]] = set()
 
     @property
     def is_pinned(self) -> bool:
@@ -116,7 +117,11 @@ class SearchConnections:
         return rows[0] if rows else None
 
     async def renew_connections(self) -> None:
-        await self._pool.expire_connections()
+        await self._connections.renew()
+
+    async def release(self) -> None:
+        """Return the connections to their pool, which closes."""
+        await self._connections.release()
 
     @asynccontextmanager
     async def snapshot(self, tenant: str) -> AsyncIterator[None]:
@@ -131,7 +136,7 @@ class SearchConnections:
             await self._acquire_slot(tenant)
             try:
                 async with (
-                    self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+                    self._connections.taken() as connection,
                     connection.transaction(isolation="repeatable_read", readonly=True),
                 ):
                     pinned = _PINNED.set(connection)
@@ -176,20 +181,11 @@ class SearchConnections:
         if pinned is not None:
             return await self._fetch(pinned, name, call, arguments)
         await self._acquire_slot(tenant)
-        held = AsyncExitStack()
-        held.callback(self._shares.release, tenant)
         try:
-            connection = await held.enter_async_context(
-                self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
-            )
-            return await self._fetch(connection, name, call, arguments)
+            async with self._connections.taken() as connection:
+                return await self._fetch(connection, name, call, arguments)
         finally:
-            if tenant != _SEVERAL_TENANTS:  # the request's next statement takes this connection
-                await _give_back(held)
-            else:  # no request waits for it: on a busy event loop it takes milliseconds
-                returning = asyncio.create_task(_give_back(held), context=Context())
-                self._returning.add(returning)
-                returning.add_done_callback(self._returning.discard)
+            self._shares.release(tenant)
 
     async def _acquire_slot(self, tenant: str) -> None:
         start_s = time.perf_counter()
@@ -208,9 +204,3 @@ class SearchConnections:
         rows = await statement_comment.fetch(connection, call, arguments)
         self._observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)
-
-
-async def _give_back(held: AsyncExitStack) -> None:
-    """Return what is held, when even a cancelled task's statement has ended."""
-    with suppress(DatabaseUnavailable), unavailable():
-        await held.aclose()

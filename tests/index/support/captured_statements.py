@@ -17,9 +17,11 @@ class _OneConnection:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    @asynccontextmanager
-    async def acquire(self, **_: Any) -> AsyncIterator[Connection]:
-        yield self._connection
+    async def acquire(self, **_: Any) -> Connection:
+        return self._connection
+
+    async def release(self, _: Connection) -> None:
+        pass
 
 
 @asynccontextmanager
