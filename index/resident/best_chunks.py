@@ -4,13 +4,13 @@ Pure.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from index.model.scope import ScopeName
 from index.resident.shard import ProposedChunks, ShardQuestion
 
 # The negated score, so that the best sorts first; the chunk's id; its dense score, None without a
@@ -27,13 +27,16 @@ def best_chunks(
     scored = sorted(
         chain.from_iterable(_scored(part, question) for part in proposed), key=_best_first
     )
-    name_of = cache(question.scope.name_of)  # most chunks have the readers of others
+    names = dict[tuple[str, tuple[str, ...]], ScopeName]()  # most chunks have the readers of others
     rows = []
     for _, chunk_id, dense, lexical, part, place in scored[: question.count]:
         row = part.segment.records.fields(place)
         tokens = part.shard.allowed_tokens(part.segment, place)
+        readers = row["tenant"], tokens
+        if readers not in names:
+            names[readers] = question.scope.name_of(*readers)
         row["chunk_id"], row["dense"], row["lexical"] = chunk_id, dense, lexical
-        row["allowed_tokens"], row["scope_name"] = tokens, name_of(row["tenant"], tokens)
+        row["allowed_tokens"], row["scope_name"] = tokens, names[readers]
         row["summaries"] = None
         rows.append(row)
     return rows
@@ -45,7 +48,7 @@ def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterator[_Scor
     scores = lexical = proposed.lexical.astype(np.float64)
     dense: list[float | None] = [None] * len(rows)
     if question.vector is not None:
-        places = np.flatnonzero(segment.inverse_norms[rows])
+        places = segment.inverse_norms[rows].nonzero()[0]
         similarities = proposed.shard.sums.dense(segment.dense[rows[places]], question.vector)
         scores = lexical.copy()
         scores[places] *= 1 - question.alpha

@@ -71,7 +71,7 @@ class SumOrder:
         if not sums:
             return totals
         doubles = np.concatenate(sums)
-        halfway = np.flatnonzero(_bits_beyond_single(doubles) == _SINGLE_HALFWAY)
+        halfway = (_bits_beyond_single(doubles) == _SINGLE_HALFWAY).nonzero()[0]
         if len(halfway):
             products = np.concatenate([products for _, products in terms])[halfway]
             lost = _lost(np.concatenate(before)[halfway], products, doubles[halfway])

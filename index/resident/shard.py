@@ -7,6 +7,7 @@ is the one of a scan, to the last bit, on every machine.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numkong
@@ -296,7 +297,7 @@ class _Compared(NamedTuple):
 
 
 def _at_least(lowest: float, compared: _Compared) -> ProposedChunks:
-    rows = np.flatnonzero(compared.scores >= lowest)
+    rows = (compared.scores >= lowest).nonzero()[0]
     if compared.rows is not None:
         rows = compared.rows[rows]
     return ProposedChunks(compared.shard, compared.segment, rows, compared.lexical[rows])
@@ -308,23 +309,31 @@ def _compared(
     lexical = shard.sums.lexical(segment.postings.products(question.weights), len(segment))
     vector = question.vector
     if vector is None or not question.alpha:
-        rows = np.flatnonzero(visible & (lexical > 0))
+        rows = (visible & (lexical > 0)).nonzero()[0]
         return _Compared(shard, segment, rows, lexical[rows], lexical)
     has_vector = segment.inverse_norms > 0  # others are compared by words alone
     words = np.where(has_vector, lexical * np.float32(1 - question.alpha), lexical)
     words[~visible] = -np.inf
     asked = vector.astype(np.float64)
     shares = segment.inverse_norms * np.float32(question.alpha / np.sqrt(asked @ asked))
-
-    def scores_of(rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        return _products(segment.dense[rows], vector) * shares[rows] + words[rows]
-
     if len(segment) > _ALL_COMPARED_MAX:
+        scores_of = partial(_scores, segment.dense, vector, shares, words)
         rows = _within_reach(words, question, scores_of)
         if len(rows) * _SPARSE_SHARE < len(segment):
             return _Compared(shard, segment, rows, scores_of(rows), lexical)
     scores = _products(segment.dense, vector) * shares + words
     return _Compared(shard, segment, None, scores, lexical)
+
+
+def _scores(
+    dense: NDArray[np.float16],
+    vector: NDArray[np.float16],
+    shares: NDArray[np.float32],
+    words: NDArray[np.float32],
+    rows: NDArray[np.intp],
+) -> NDArray[np.float32]:
+    """Of these rows. shares: what each product counts. words: what the words of each row add."""
+    return _products(dense[rows], vector) * shares[rows] + words[rows]
 
 
 def _within_reach(
@@ -337,14 +346,14 @@ def _within_reach(
     words: their part of each score; -infinity if the row is not visible. The best by words bound
     the score of the best from below, and a vector adds at most `alpha`.
     """
-    visible = np.flatnonzero(words > -np.inf)
+    visible = (words > -np.inf).nonzero()[0]
     if len(visible) <= question.count:
         return visible
-    first = np.flatnonzero(words >= _kth_best(words, question.count))
+    first = (words >= _kth_best(words, question.count)).nonzero()[0]
     if len(first) * _SPARSE_SHARE >= len(words):  # words tell too few apart
         return visible
     lowest = _kth_best(scores_of(first), question.count)
-    return np.flatnonzero(words >= lowest - question.alpha - 3 * question.error_max)
+    return (words >= lowest - question.alpha - 3 * question.error_max).nonzero()[0]
 
 
 def _kth_best(scores: NDArray[np.float32], count: int) -> float:

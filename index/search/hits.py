@@ -3,7 +3,6 @@
 Pure.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,7 +95,7 @@ def select_hits(
     hits: list[Hit] = []
     examined: list[int] = []
     digests: set[bytes] = set()
-    document_hits: Counter[tuple[str, str]] = Counter()
+    document_hits: dict[tuple[str, str], int] = {}
     for fused in ranking:
         if len(hits) == query.top_k or fused.score < (query.min_score or 0):
             break
@@ -106,14 +105,15 @@ def select_hits(
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        hits_of_document = document_hits[hit.document]
+        document = hit.document
+        hits_of_document = document_hits.get(document, 0)
         if hits_of_document and (overlapping := [other for other in hits if _overlap(other, hit)]):
             best, *others = overlapping
             hits[hits.index(best)] = reduce(_together, (hit, *others), best)
             hits = [other for other in hits if other not in others]
-            document_hits[hit.document] -= len(others)
+            document_hits[document] -= len(others)
         elif hits_of_document != query.document_hits_max:
-            document_hits[hit.document] += 1
+            document_hits[document] = hits_of_document + 1
             hits.append(hit)
     return SelectedHits(tuple(hits), tuple(examined))
 

@@ -125,7 +125,7 @@ class ComparedWords:
     def may_be_within(self, slips: int) -> bool:
         """Whether a word that has a common trigram may be within so many slips; else none is."""
         replaced = _TRIGRAMS_PER_SLIP * slips
-        words = np.flatnonzero(self.common >= max(1, self.trigrams - replaced))
+        words = (self.common >= max(1, self.trigrams - replaced)).nonzero()[0]
         return bool((self.table.counts[words] - self.common[words] <= replaced).any())
 
     def nearest(self, count: int, similarity_min: float) -> Iterable[tuple[str, float]]:
@@ -134,11 +134,11 @@ class ComparedWords:
         Each with its similarity.
         """
         # All distinct trigrams are as many as the word has, or more.
-        words = np.flatnonzero(self.common >= max(1, floor(similarity_min * self.trigrams)))
+        words = (self.common >= max(1, floor(similarity_min * self.trigrams))).nonzero()[0]
         common = self.common[words]
         all_distinct = (self.trigrams - common + self.table.counts[words]).astype(np.float32)
         similarities = np.divide(common, all_distinct, dtype=np.float32)  # as pg_trgm divides
-        similar = np.flatnonzero(similarities >= np.float32(similarity_min))
+        similar = (similarities >= np.float32(similarity_min)).nonzero()[0]
         first = similar[np.argsort(-similarities[similar], kind="stable")[:count]]
         return zip(self.table.words(words[first]), similarities[first].tolist(), strict=True)
 

@@ -65,13 +65,15 @@ def absolute(
     fused = [
         FusedChunk(
             chunk.chunk_id,
-            _convex(chunk, alpha),
+            chunk.lexical
+            if chunk.dense is None
+            else alpha * chunk.dense + (1 - alpha) * chunk.lexical,
             None if chunk.dense is None else LegRank(dense_ranks.get(chunk.chunk_id), chunk.dense),
             LegRank(lexical_ranks.get(chunk.chunk_id), chunk.lexical) if chunk.lexical else None,
         )
         for chunk in scored
     ]
-    return _best_first(chunk for chunk in fused if chunk.score > 0)
+    return _best_first([chunk for chunk in fused if chunk.score > 0])
 
 
 def relative(
@@ -93,12 +95,6 @@ def reciprocal_rank(
     Source: Cormack, Clarke, Buettcher, SIGIR 2009.
     """
     return _fuse(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
-
-
-def _convex(chunk: ScoredChunk, alpha: float) -> float:
-    if chunk.dense is None:
-        return chunk.lexical
-    return alpha * chunk.dense + (1 - alpha) * chunk.lexical
 
 
 def _scale(leg: Sequence[Candidate], weight: float) -> dict[int, float]:
