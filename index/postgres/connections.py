@@ -8,7 +8,14 @@ properties of the roles; see index/postgres/pooler.py.
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
+from types import TracebackType
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -318,30 +325,47 @@ def _pooler_in_between() -> PoolerRefused:
     )
 
 
-@contextmanager
-def unavailable() -> Iterator[None]:
+def unavailable() -> AbstractContextManager[None]:
     """Turn the driver's errors of an unavailable server into `DatabaseUnavailable`.
 
     And those of a text that no row can hold into `UnstorableText`: requests are checked before, and
     what a check has missed is still the request's fault.
     """
-    try:
-        yield
-    except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError) as error:
+    return _TRANSLATED
+
+
+class _Translated(AbstractContextManager[None]):
+    """Without state, so one serves all: each statement of a search enters it."""
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            _translate(error)
+
+
+_TRANSLATED = _Translated()
+
+
+def _translate(error: BaseException) -> None:
+    """Raise what callers know instead of the driver's error; return if it is none of these."""
+    if isinstance(
+        error, asyncpg.CharacterNotInRepertoireError | asyncpg.UntranslatableCharacterError
+    ):
         raise UnstorableText from error
-    except _UNAVAILABLE_ERRORS as error:
+    if isinstance(error, _UNAVAILABLE_ERRORS):
         sqlstate = getattr(error, "sqlstate", None)
         message = f"PostgreSQL did not answer: {type(error).__name__}"
         if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
             message = (
                 "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
             )
-        raise DatabaseUnavailable(
-            message,
-            _CONDITIONS.get(sqlstate or ""),
-            sqlstate,
-        ) from error
-    except asyncpg.InterfaceError as error:
+        condition = _CONDITIONS.get(sqlstate or "")
+        raise DatabaseUnavailable(message, condition, sqlstate) from error
+    if isinstance(error, asyncpg.InterfaceError):
         if isinstance(error, ValueError) or _HAS_WRONG_ARGUMENTS in str(error):
-            raise  # the driver can't encode an argument, or the statement has more or fewer
+            return  # the driver can't encode an argument, or the statement has more or fewer
         raise DatabaseUnavailable("PostgreSQL closed the connection") from error
