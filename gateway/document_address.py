@@ -7,16 +7,18 @@ Pure.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from gateway import schemas
-from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
+from index.model.document import DOCUMENT_ID_CHARACTERS_MAX, OneLine
 
 PREFIX = "urn:nearhit:public:"
 _TENANT_CHARACTERS_MAX = 63
-CHARACTERS_MAX = len(PREFIX) + _TENANT_CHARACTERS_MAX + 1 + DOCUMENT_ID_CHARACTERS_MAX
+_CHARACTERS_MAX = len(PREFIX) + _TENANT_CHARACTERS_MAX + 1 + DOCUMENT_ID_CHARACTERS_MAX
+
+Address: TypeAlias = Annotated[str, Field(min_length=1, max_length=_CHARACTERS_MAX), OneLine]
 
 
 def address_of(own_tenant: str, tenant: str, document_id: str) -> str:

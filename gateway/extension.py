@@ -24,7 +24,7 @@ from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.background_flush import FlushBuffer
 from gateway.caching.change_feed import ChangeLogFeed
-from gateway.document_address import address_of_hit, parse_address
+from gateway.document_address import Address, address_of, address_of_hit, parse_address
 from gateway.documents import document_update, preconditions
 from gateway.documents.batch_endpoint import lines_of
 from gateway.documents.deletion import remove_document
@@ -37,10 +37,18 @@ from gateway.errors import CommandError, refused_call
 from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import cache_headers, json_response, read_response, with_revision
+from gateway.http.responses import (
+    STRONG_HEADER,
+    cache_headers,
+    json_response,
+    read_response,
+    with_revision,
+)
 from gateway.http.route import ApiRoute, Parameter, body_limit
+from gateway.mcp.argument_parsing import parse as parse_arguments
 from gateway.mcp.mcp_services import McpMethod
 from gateway.mcp.resources import search_of
+from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
 from gateway.rag.gates import gate_vocabulary
@@ -117,7 +125,7 @@ class Extension(Generic[OwnServices]):
     settings: a model whose fields are settings, prefixed with the extension's name.
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
-    mcp_methods: by name, the methods of the Model Context Protocol that it answers.
+    mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
     """
 
     summary: str
@@ -128,6 +136,7 @@ class Extension(Generic[OwnServices]):
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
+    mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
 
 
@@ -135,6 +144,8 @@ __all__ = [
     "BATCH_DOCUMENTS_MAX",
     "BATCH_SEARCHES_MAX",
     "LOW_CONFIDENCE_SUFFIX",
+    "STRONG_HEADER",
+    "Address",
     "ApiRoute",
     "AuthenticatedRequest",
     "Authenticator",
@@ -150,9 +161,11 @@ __all__ = [
     "EventStream",
     "Extension",
     "FlushBuffer",
+    "Headers",
     "HeldAnswers",
     "HitAnswer",
     "McpMethod",
+    "McpTool",
     "MetricRegistry",
     "Outcome",
     "PageStream",
@@ -170,6 +183,7 @@ __all__ = [
     "Storable",
     "Stores",
     "TenantBody",
+    "address_of",
     "address_of_hit",
     "body_limit",
     "cache_headers",
@@ -191,6 +205,7 @@ __all__ = [
     "maker_of",
     "new_id",
     "parse_address",
+    "parse_arguments",
     "preconditions",
     "problems",
     "read_options",
@@ -211,6 +226,7 @@ __all__ = [
     "search_of",
     "source_reader",
     "strictest",
+    "tool_result",
     "utc_now",
     "with_example",
     "with_revision",

@@ -120,6 +120,8 @@ async def opened(
             services.extensions[name] = used
             for method, row in extension.mcp_methods.items():
                 services.mcp.methods[method] = (row, used)
+            for tool_name, tool in extension.mcp_tools.items():
+                services.mcp.tools[tool_name] = (tool, used)
             if extension.work is not None:
                 beside.append(partial(extension.work, used))
         yield beside

@@ -15,7 +15,8 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse
 from gateway.mcp import plan_tools, resources, tools
 from gateway.mcp.mcp_services import McpMethod, McpServices
-from gateway.mcp.tools import Headers, refusal
+from gateway.mcp.tool import Headers, McpTool
+from gateway.mcp.tools import refusal
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from index.model.document import METADATA_INTEGER_MAX
@@ -89,10 +90,10 @@ async def _answer_request(
             return await _answer_by_extension(context, request, *own)
         if request["method"] == "resources/read":
             return await _read_resource(context, request, envelope.stamp)
-        tool, arguments = _parse_tool_call(request)
+        tool, arguments = _parse_tool_call(context.services, request)
         if tool is None:
             await context.authenticate()
-            result = await protocol.serve(request, envelope, _hints(context.services))
+            result = await protocol.serve(request, envelope, context.services.of_extensions)
             return _result(request["id"], result, [])
     except protocol.ERRORS as error:
         await context.authenticate()  # an unauthenticated caller gets 401 first
@@ -106,10 +107,6 @@ async def _answer_by_extension(
     context: RequestContext[Any], request: dict[str, Any], method: McpMethod[Any], services: Any
 ) -> Response:
     return await method.answer(replace(context, services=services), request)
-
-
-def _hints(services: McpServices) -> tuple[tuple[str, str], ...]:
-    return tuple((name, method.hint) for name, (method, _) in services.methods.items())
 
 
 async def _read_resource(
@@ -142,23 +139,31 @@ def _is_id(value: Any) -> bool:
     return type(value) is str or (type(value) is int and abs(value) <= METADATA_INTEGER_MAX)
 
 
-def _parse_tool_call(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The name and arguments of a tool call; None if it is no valid call of one of the tools."""
+def _parse_tool_call(
+    services: McpServices, request: dict[str, Any]
+) -> tuple[tuple[McpTool[Any], Any] | None, dict[str, Any]]:
+    """A call's tool with its services, and its arguments; None if it is no valid call of a tool."""
     params = request.get("params", {})
     arguments = params.get("arguments")
     arguments = {} if arguments is None else arguments
     name = params.get("name")
-    is_ours = request["method"] == "tools/call" and isinstance(name, str) and name in TOOLS
-    return (name, arguments) if is_ours and isinstance(arguments, dict) else (None, {})
+    if request["method"] != "tools/call" or not isinstance(name, str):
+        return None, {}
+    tool = (TOOLS[name], services) if name in TOOLS else services.tools.get(name)
+    return (tool, arguments) if isinstance(arguments, dict) else (None, {})
 
 
 async def _run_tool(
-    context: RequestContext[McpServices], tool: str, arguments: dict[str, Any]
+    context: RequestContext[Any], own: tuple[McpTool[Any], Any], arguments: dict[str, Any]
 ) -> tuple[bytes, Headers]:
-    """The tool's result; an error that a model can correct becomes a result with isError."""
+    """The tool's result; an error that a model can correct becomes a result with isError.
+
+    own: the tool, with the services that it gets.
+    """
+    tool, services = own
     try:
         canonical = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-        return await TOOLS[tool](context, canonical)
+        return await tool.run(replace(context, services=services), canonical)
     except problems.Problem as problem:
         if problem.status not in _TOOL_ERROR_STATUSES:
             raise

@@ -10,6 +10,7 @@ from common.shares.cache import FairCache
 from gateway.documents.document_services import ReadingWatcher
 from gateway.http.request_context import RequestContext
 from gateway.mcp.lazy_module import LazyModule
+from gateway.mcp.tool import McpTool
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
@@ -32,11 +33,19 @@ class McpMethod(Generic[OwnServices]):
 
 
 @dataclass(frozen=True, slots=True)
+class OfExtensions:
+    """What clients read of extensions, by name. methods: with their hints."""
+
+    methods: tuple[tuple[str, str], ...] = ()
+    tools: tuple[tuple[str, McpTool[Any]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class McpServices:
     """tool_results: by an answer's key, its body and the tool result made from it.
 
     protocol: the protocol's package, whose import takes 0.7 s.
-    methods: of extensions, each with the services that it gets.
+    methods, tools: of extensions, each with the services that it gets.
     """
 
     settings: Settings
@@ -47,6 +56,14 @@ class McpServices:
     tool_results: FairCache[str, tuple[bytes, bytes]]
     protocol: LazyModule
     methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
+    tools: dict[str, tuple[McpTool[Any], Any]] = field(default_factory=dict)
+
+    @property
+    def of_extensions(self) -> OfExtensions:
+        return OfExtensions(
+            tuple((name, method.hint) for name, (method, _) in self.methods.items()),
+            tuple((name, tool) for name, (tool, _) in self.tools.items()),
+        )
 
 
 def build(

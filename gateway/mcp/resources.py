@@ -13,7 +13,7 @@ from gateway.http.responses import cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.search_arguments import SearchArguments
-from gateway.mcp.tools import Headers
+from gateway.mcp.tool import Headers
 from gateway.search.pipeline import search_as_caller
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody

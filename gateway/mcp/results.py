@@ -49,6 +49,7 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
             "title": hit["title"] or hit["document_id"],
             "url": url(address, hit["uri"]),
             "text": hit["text"],
+            "passage": hit["chunk_id"],
             "source": hit["source"],
             "score": round(hit["score"], 3),
             "scope": hit["scope"],

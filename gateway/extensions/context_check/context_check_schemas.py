@@ -1,6 +1,6 @@
 """Bodies of the check of a context."""
 
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import AwareDatetime, FailFast, Field, model_validator
 
@@ -10,13 +10,13 @@ from index.model.document import DocumentId
 
 PASSAGES_MAX = 1_000
 
-_CHUNK_ID = Field(ge=-(2**63), le=2**63 - 1)
+ChunkId: TypeAlias = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
 
 class HeldPassageBody(Body):
     """A passage as its hit had it, or a document."""
 
-    chunk_id: Annotated[int, _CHUNK_ID] | None = Field(None, description="as in the hit")
+    chunk_id: ChunkId | None = Field(None, description="as in the hit")
     document_id: DocumentId | None = Field(None, description="as in the hit")
     tenant: schemas.TenantId | None = Field(None, description="as in the hit, if it had one")
     updated_at: AwareDatetime | None = Field(

@@ -1,4 +1,4 @@
-"""`POST /v1/context/check`: what of an agent's context is still so, for its caller, now."""
+"""What of an agent's context is still so, for its caller, now: over HTTP and as a tool."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +16,7 @@ from gateway.extension import (
     read_response,
     with_revision,
 )
+from gateway.extensions.context_check.check_context_tool import CHECK_CONTEXT
 from gateway.extensions.context_check.context_check_schemas import (
     PASSAGES_MAX,
     ContextCheckAnswer,
@@ -68,4 +69,5 @@ EXTENSION = Extension(
         ),
     ),
     open=_open,
+    mcp_tools={"check_context": CHECK_CONTEXT},
 )

@@ -166,7 +166,7 @@ async def test_the_steps_share_the_room_of_a_result(
 
 def test_a_model_can_follow_the_schema() -> None:
     """Flat steps: no argument of a step is an object, each says what it is, and an example fits."""
-    (tool,) = (tool for tool in protocol.TOOLS if tool.name == "search_plan")
+    tool = protocol.describe("search_plan", protocol.TOOLS["search_plan"])
     step = tool.input_schema["properties"]["steps"]["items"]
     example = (tool.description or "").partition("Example: ")[2].partition(". Passages")[0]
     plan_tools.SearchPlanArguments.model_validate_json(example)

@@ -1,0 +1,85 @@
+"""The tool `check_context`: an agent asks which results in its context still hold."""
+
+from typing import Annotated
+
+import orjson
+from pydantic import Field
+
+from gateway.extension import (
+    STRONG_HEADER,
+    Address,
+    Body,
+    Headers,
+    McpTool,
+    RequestContext,
+    address_of,
+    full_scope,
+    parse_address,
+    parse_arguments,
+    tool_result,
+)
+from gateway.extensions.context_check.context_check_schemas import ChunkId
+from index.documents.held_passages import HeldPassage, HeldPassages, PassageState, State
+
+_RESULTS_MAX = 200  # what a model can list; programs send 1,000 over HTTP
+
+
+class HeldResult(Body):
+    id: Address
+    passage: ChunkId | None = Field(
+        None, description="without it: whether the document still exists"
+    )
+
+
+class CheckContextArguments(Body):
+    results: Annotated[tuple[HeldResult, ...], Field(min_length=1, max_length=_RESULTS_MAX)] = (
+        Field(description="Those that you still use.")
+    )
+
+
+class CheckedResult(Body):
+    id: str
+    passage: int | None = None
+    state: State = Field(description="edited: search again; gone: not yours to read any more")
+    replaced_by: str | None = Field(None, description="id of a document that replaces it")
+
+
+class CheckedResults(Body):
+    results: tuple[CheckedResult, ...]
+
+
+async def _check(context: RequestContext[HeldPassages], arguments: bytes) -> tuple[bytes, Headers]:
+    caller = await context.authenticate()
+    results = parse_arguments(CheckContextArguments, arguments).results
+    tenant = caller.principal.tenant
+    held = [_held(tenant, result) for result in results]
+    states = await context.services.check(full_scope(caller), caller.principal.filter, held)
+    checked = map(_checked, [tenant] * len(results), results, held, states)
+    answer = CheckedResults(results=tuple(checked)).model_dump(exclude_none=True)
+    return tool_result(orjson.dumps(answer)), [STRONG_HEADER]
+
+
+def _held(own_tenant: str, result: HeldResult) -> HeldPassage:
+    tenant, document_id = parse_address(own_tenant, result.id)
+    return HeldPassage(result.passage, tenant, document_id, None)
+
+
+def _checked(
+    own_tenant: str, result: HeldResult, held: HeldPassage, state: PassageState
+) -> CheckedResult:
+    replaced_by = None
+    if state.replaced_by is not None:
+        replaced_by = address_of(own_tenant, held.tenant, state.replaced_by)
+    return CheckedResult(
+        id=result.id, passage=result.passage, state=state.state, replaced_by=replaced_by
+    )
+
+
+CHECK_CONTEXT = McpTool(
+    "Check what you know",
+    "Whether results of earlier calls still hold: documents are edited and withdrawn while you "
+    "work. Use it before you rely on results that are minutes old.",
+    CheckContextArguments,
+    CheckedResults,
+    _check,
+)
