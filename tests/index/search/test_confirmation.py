@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+import asyncpg
 import pytest
 
 from common.errors import Saturated
@@ -111,14 +112,16 @@ async def test_the_chunks_that_a_caller_may_see_are_counted(
 async def test_what_a_filter_leaves_out_is_not_counted(
     database: Database, chunks: dict[str, int]
 ) -> None:
-    for document_filter, count in (
-        (Filter(documents=("leave", "press")), 2),
-        (Filter(exclude_documents=("leave",)), 3),
-        (Filter(sources=("nowhere",)), 0),
-        (Filter(metadata={"team": "sales"}), 0),
+    for scope, document_filter, count in (
+        (ANA, Filter(documents=("leave", "press")), 2),
+        (ANA, Filter(exclude_documents=("leave",)), 3),
+        (ANA, Filter(sources=("nowhere",)), 0),
+        (ANA, Filter(metadata={"team": "sales"}), 0),
+        (GUEST, Filter(exclude_documents=("leave",)), 1),
+        (replace(GUEST, public=False), Filter(exclude_documents=("leave",)), 0),
     ):
-        seen = await visible(database, ANA, [*chunks.values()], document_filter)
-        assert seen == count, document_filter
+        seen = await visible(database, scope, [*chunks.values()], document_filter)
+        assert seen == count, (scope, document_filter)
 
 
 async def test_questions_of_a_tick_share_a_statement_and_each_gets_its_own_answer(
@@ -222,6 +225,26 @@ async def test_a_failure_reaches_each_question_and_blames_no_tenant(
         if isinstance(raised.value, Saturated):
             assert not raised.value.by_itself
             assert scope.tenant in str(raised.value)
+
+
+async def test_an_answer_does_not_wait_until_its_connection_is_returned(
+    database: Database, chunks: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returning, let_go = asyncio.Event(), asyncio.Event()
+    release = asyncpg.Pool.release
+
+    async def release_late(pool: "asyncpg.Pool[Any]", connection: Any, **options: Any) -> None:
+        returning.set()
+        await let_go.wait()
+        await release(pool, connection, **options)
+
+    monkeypatch.setattr(asyncpg.Pool, "release", release_late)
+    async with asyncio.timeout(60):
+        seen = await visible(database, ANA, [chunks["leave"]])
+        await returning.wait()
+    let_go.set()
+
+    assert seen == 1
 
 
 async def test_a_question_in_a_snapshot_is_answered_from_it(
