@@ -103,16 +103,25 @@ async def _log_in(url: str) -> None:
     await run_sql(url, f"ALTER ROLE {TAKER} SET role = {SEARCH}")
 
 
-@pytest.fixture
-async def place(own_servers: Servers) -> AsyncIterator[Place]:
-    """A database with the schema."""
-    name = f"nearhit_test_{secrets.token_hex(6)}"
+@pytest.fixture(scope="module")
+async def template(own_servers: Servers) -> str:
+    """The name of a database with the schema, from which each test's is copied."""
+    name = "nearhit_template"
     await run_sql(own_servers.database_url, f"CREATE DATABASE {name} OWNER {OWNER}")
     administrator = named(own_servers.database_url, name)
     await run_sql(administrator, EXTENSIONS)  # which a superuser has to make
-    url = _as_login(administrator, OWNER)
-    await migrate.migrate(url, MIGRATIONS)
-    yield Place(administrator, url, own_servers.redis_url)
+    await migrate.migrate(_as_login(administrator, OWNER), MIGRATIONS)
+    return name
+
+
+@pytest.fixture
+async def place(own_servers: Servers, template: str) -> AsyncIterator[Place]:
+    """A database with the schema."""
+    name = f"nearhit_test_{secrets.token_hex(6)}"
+    copy = f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE {template} STRATEGY file_copy"
+    await run_sql(own_servers.database_url, copy)
+    administrator = named(own_servers.database_url, name)
+    yield Place(administrator, _as_login(administrator, OWNER), own_servers.redis_url)
     await run_sql(own_servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
