@@ -31,14 +31,12 @@ def scan(*pages: list[str]) -> bytes:
 
 @pytest.mark.slow
 def test_the_lines_and_paragraphs_of_scans_are_read() -> None:
-    found = pdf.read(scan(FIRST, [], SECOND), READ)
+    found = pdf.read(scan(FIRST, []), READ)
 
-    assert found.text.split("\n\n") == [
-        FIRST[0], "\n".join(FIRST[2:]), SECOND[0], SECOND[2]
-    ]  # fmt: skip
+    assert found.text.split("\n\n") == [FIRST[0], "\n".join(FIRST[2:])]
     assert list(found.losses) == [
         "on page 2 an image seems to hold the text, and is not read",
-        "on pages 1, 3 the text is read from an image, and may have errors",
+        "on page 1 the text is read from an image, and may have errors",
     ]
 
 
