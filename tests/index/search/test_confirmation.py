@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import asyncpg
 import pytest
 
 from common.errors import Saturated
@@ -225,26 +224,6 @@ async def test_a_failure_reaches_each_question_and_blames_no_tenant(
         if isinstance(raised.value, Saturated):
             assert not raised.value.by_itself
             assert scope.tenant in str(raised.value)
-
-
-async def test_an_answer_does_not_wait_until_its_connection_is_returned(
-    database: Database, chunks: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    returning, let_go = asyncio.Event(), asyncio.Event()
-    release = asyncpg.Pool.release
-
-    async def release_late(pool: "asyncpg.Pool[Any]", connection: Any, **options: Any) -> None:
-        returning.set()
-        await let_go.wait()
-        await release(pool, connection, **options)
-
-    monkeypatch.setattr(asyncpg.Pool, "release", release_late)
-    async with asyncio.timeout(60):
-        seen = await visible(database, ANA, [chunks["leave"]])
-        await returning.wait()
-    let_go.set()
-
-    assert seen == 1
 
 
 async def test_a_question_in_a_snapshot_is_answered_from_it(
