@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -44,8 +43,10 @@ def _boolean(value: object) -> object:
     return _BOOLEANS.get(str(value).strip().lower(), value)
 
 
-def _filled(value: str | None) -> str | None:
-    return value or None
+def _single_or_none(value: object) -> object:
+    """The single value; None for an empty one, with which providers delete an attribute."""
+    single = _single(value)
+    return None if single == "" else single
 
 
 def usable_emails(value: object) -> "list[EmailBody]":
@@ -60,9 +61,7 @@ def usable_emails(value: object) -> "list[EmailBody]":
 
 Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
 SingleLine = Annotated[Line, BeforeValidator(_single)]
-OptionalLine = Annotated[
-    Line | Literal[""] | None, BeforeValidator(_single), AfterValidator(_filled)
-]
+OptionalLine = Annotated[Line | None, BeforeValidator(_single_or_none)]
 
 
 class ScimBody(BaseModel):

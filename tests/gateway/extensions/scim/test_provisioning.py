@@ -525,6 +525,18 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
 ]
 
 
+async def test_an_error_names_the_attribute_and_no_type_of_python(provider: Provider) -> None:
+    user = await provider.user("ben")
+    operation = {"op": "replace", "path": "displayName", "value": "a\x00b"}
+    body = {"Operations": [operation]}
+
+    refused = await provider.call("PATCH", f"/Users/{user}", json=body)
+
+    detail = refusal(refused, 400, "invalidValue")
+    assert detail.endswith(" displayName: must be one line of text without control characters")
+    assert "Input" not in detail
+
+
 async def test_what_cannot_be_is_refused_with_its_scim_type_and_changes_nothing(
     provider: Provider,
 ) -> None:
