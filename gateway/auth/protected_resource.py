@@ -60,5 +60,5 @@ def build(settings: Settings) -> ProtectedResource | None:
     """None if no URL is configured: then `/mcp` has no metadata."""
     if settings.mcp_resource_url is None:
         return None
-    issuer = settings.jwt_issuer or ""  # `web_tokens.open_client` refuses to start without one
+    issuer = settings.jwt_issuer or ""  # `web_tokens.check` refuses to start without one
     return ProtectedResource(settings.mcp_resource_url, issuer, tuple(settings.mcp_scopes.split()))

@@ -188,30 +188,42 @@ class WebTokenReader:
         return names
 
 
-@asynccontextmanager
-async def open_client(
-    settings: Settings, clock_s: Callable[[], float]
-) -> AsyncIterator[WebTokenReader | None]:
-    """The configured reader; None if no keys are configured. Raises `CommandError` for settings."""
-    url, secret = settings.jwt_jwks_url, settings.jwt_secret
-    resource = protected_resource.build(settings)
-    if url is None and secret is None:
-        if resource is not None:
+def check(settings: Settings) -> None:
+    """Raises `CommandError` for settings of web tokens that a gateway can't have together.
+
+    A worker may: it reads no tokens, so that the chart gives it no `NEARHIT_JWT_SECRET`.
+    """
+    resource, issuer = settings.mcp_resource_url, settings.jwt_issuer
+    audience = settings.jwt_audience
+    if settings.jwt_jwks_url is None and settings.jwt_secret is None:
+        if resource or issuer or audience:
             raise CommandError(
-                "NEARHIT_MCP_RESOURCE_URL needs web tokens: set NEARHIT_JWT_JWKS_URL and "
-                "NEARHIT_JWT_ISSUER"
+                "NEARHIT_JWT_ISSUER, NEARHIT_JWT_AUDIENCE and NEARHIT_MCP_RESOURCE_URL need the "
+                "keys of web tokens: set NEARHIT_JWT_JWKS_URL or NEARHIT_JWT_SECRET"
             )
-        yield None
-        return
-    if settings.jwt_issuer is None or (settings.jwt_audience is None and resource is None):
+    elif issuer is None or (audience is None and resource is None):
         raise CommandError(
             "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: the issuer that a token "
             "must name, and the audience that stands for this service"
         )
-    if resource is not None and not settings.jwt_issuer.startswith(("https://", "http://")):
+    elif resource is not None and not issuer.startswith(("https://", "http://")):
         raise CommandError(
             "NEARHIT_MCP_RESOURCE_URL needs a URL in NEARHIT_JWT_ISSUER: clients log in there"
         )
+
+
+@asynccontextmanager
+async def open_client(
+    settings: Settings, clock_s: Callable[[], float]
+) -> AsyncIterator[WebTokenReader | None]:
+    """The configured reader; None if no keys are configured. Raises what `check` raises."""
+    check(settings)
+    url, secret = settings.jwt_jwks_url, settings.jwt_secret
+    if url is None and secret is None:
+        yield None
+        return
+    assert settings.jwt_issuer is not None
+    resource = protected_resource.build(settings)
     async with AsyncExitStack() as stack:
         keys = None
         if url is not None:

@@ -51,6 +51,7 @@ def check(
     with common.errors():
         from gateway import extension_settings
         from gateway.api.routes.table import routes
+        from gateway.auth import web_tokens
         from gateway.extensions import switched_on
         from gateway.search import embedders
         from gateway.settings import setting_sources
@@ -62,6 +63,7 @@ def check(
             partial(common.require_both_urls, settings),
             *(partial(embedders.check, name) for name in embedders.names(settings)),
             partial(spans.check, settings),
+            partial(web_tokens.check, settings),
             lambda: routes(switched_on(settings.extensions_off)),
         )
         own = extension_settings.read(settings.extensions_off)

@@ -14,6 +14,7 @@ from uvicorn.supervisors import Multiprocess
 
 from gateway import extension_settings
 from gateway.api.routes.table import routes
+from gateway.auth import web_tokens
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
@@ -41,6 +42,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     for name in embedders.names(settings):
         embedders.check(name)  # before the database is asked, which may take long
     spans.check(settings)
+    web_tokens.check(settings)
     routes(switched_on(settings.extensions_off))
     extension_settings.read(settings.extensions_off)
     asyncio.run(operations.require_servable(settings))

@@ -489,14 +489,20 @@ async def test_a_token_is_narrowed_and_what_it_asks_for_outlives_it(
 
 
 @pytest.mark.parametrize("missing", ["jwt_issuer", "jwt_audience"])
-async def test_who_takes_web_tokens_has_to_say_whose(missing: str) -> None:
+def test_who_takes_web_tokens_has_to_say_whose(missing: str) -> None:
     given = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "jwt_jwks_url": "https://x.example/k"}
     del given[missing]
-    settings = Settings().model_copy(update=given)
 
     with pytest.raises(CommandError, match="NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE"):
-        async with web_tokens.open_client(settings, time.monotonic):
-            pass
+        web_tokens.check(Settings().model_copy(update=given))
+
+
+@pytest.mark.parametrize("name", ["jwt_issuer", "jwt_audience", "mcp_resource_url"])
+def test_a_setting_of_web_tokens_without_their_keys_is_refused(name: str) -> None:
+    settings = Settings().model_copy(update={name: "https://login.example/mcp"})
+
+    with pytest.raises(CommandError, match=f"NEARHIT_{name.upper()}.* need the keys"):
+        web_tokens.check(settings)
 
 
 def test_claims_are_found_by_their_name_or_by_the_way_to_them() -> None:

@@ -65,6 +65,12 @@ async def test_check_fails_where_only_one_server_is_set() -> None:
     assert "there is no folder /nowhere" in line
 
 
+async def test_check_fails_for_web_tokens_without_keys() -> None:
+    line = await refused({"NEARHIT_JWT_ISSUER": "https://login.example"}, "config", "check")
+
+    assert "set NEARHIT_JWT_JWKS_URL or NEARHIT_JWT_SECRET" in line
+
+
 async def test_check_connects_to_the_servers_and_says_what_it_found(
     environment: dict[str, str],
 ) -> None:
