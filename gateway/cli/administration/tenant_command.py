@@ -30,12 +30,17 @@ def delete_tenant(
 
     nearhit tenant delete acme
     """
-    if not yes:
-        question = f"Delete {tenant} and all its documents permanently?"
-        typer.confirm(question, abort=True, err=as_json)
     with common.connected() as settings:
         from gateway.operator import operations
 
+        async def require() -> None:
+            async with operations.open_database(settings) as database:
+                await operations.require_tenant(database, tenant)
+
+        if not yes:
+            asyncio.run(require())
+            question = f"Delete {tenant} and all its documents permanently?"
+            typer.confirm(question, abort=True, err=as_json)
         job_id = asyncio.run(operations.delete_tenant(settings, tenant))
     common.print_result(f"queued {job_id}", {"job_id": job_id}, as_json=as_json)
 

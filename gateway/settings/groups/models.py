@@ -13,6 +13,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings
 
 from gateway.settings.groups.lists import Table
+from index.model.document import Language
 
 # What a language model is called for; `GET /v1/usage` counts the tokens of each.
 ChatOperation: TypeAlias = Literal["chunking", "summary", "rewrite", "rerank", "compress", "answer"]
@@ -93,7 +94,7 @@ class ModelSettings(BaseSettings):
         "tenants that set none; unset: the embedder's measured one, 0.25 for `static`; 0: no "
         "minimum",
     )
-    language: str = Field(
+    language: Language = Field(
         "en", description="language of documents that set none and whose text shows none"
     )
     prices: Table[Price, NonNegativeFloat] = Field(

@@ -76,6 +76,9 @@ async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str
     assert "there is no tenant nobody" in await refused(
         environment, "key", "create", "--tenant", "nobody"
     )
+    assert "there is no tenant nobody" in await refused(
+        environment, "tenant", "delete", "nobody"
+    )  # before it asks for confirmation
     assert "roles.0: " in await refused(
         environment, "key", "create", "--tenant", "twice", "--role", "king"
     )
@@ -219,6 +222,7 @@ async def test_each_bad_setting_names_its_variable(environment: dict[str, str]) 
     bad = {
         "NEARHIT_PORT": "a lot",
         "NEARHIT_EMBEDDER": "magic",
+        "NEARHIT_LANGUAGE": "plain English",
         "NEARHIT_DEADLINE_S": "-1",
         "NEARHIT_WORKERS": "0",
         "NEARHIT_ADMIN_KEY": "hush-hush",
