@@ -37,7 +37,7 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
     """
     suffix, stem = path.suffix.lower(), path.stem.replace("-", " ")
     losses: list[str] = []
-    if suffix not in formats.SUFFIXES:
+    if suffix not in formats.SUFFIXES or not content.strip():  # none has a reader for no content
         fields, text = front_matter(normalise(encoding.decode(content)), losses)
     else:
         extracted = extractor.extract(suffix, content)

@@ -29,6 +29,8 @@ def open_within(path: Path, folder: Path, start: Path | None = None) -> int:
     real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for a loop of links
     if not (real.is_relative_to(folder) and real.is_relative_to(start)):
         raise ValueError("is a link to outside the folder")
+    if path.is_symlink() and not path.exists():
+        raise ValueError("is a link that leads nowhere")
     descriptor = os.open(start, _OPEN_FOLDER)
     for part in real.relative_to(start).parts:
         try:

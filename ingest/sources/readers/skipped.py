@@ -11,6 +11,7 @@ BLANK = "files without text"
 HIDDEN = "hidden files and folders"
 TABLES = "tables, questions or conversations, which you ingest by their own paths"
 LINKS = "links to folders, whose files are read at their own paths"
+BROKEN = "links that lead nowhere"
 TYPES = "files of other types"
 
 TABLE_SUFFIXES = frozenset(
@@ -38,4 +39,6 @@ class SkippedCounter:
 
 def reason_of_file(path: Path) -> str:
     """Why a file that a folder does not read is skipped, by its name."""
+    if path.is_symlink() and not path.exists():
+        return BROKEN
     return TABLES if path.suffix.lower() in TABLE_SUFFIXES else TYPES

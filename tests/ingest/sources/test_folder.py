@@ -9,7 +9,7 @@ from index.model.document import Document
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse.office.office_package import UNPACKED_BYTES_MAX
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.readers.skipped import HIDDEN
+from ingest.sources.readers.skipped import BROKEN, HIDDEN
 from ingest.sources.source import (
     BlankItem,
     Defaults,
@@ -322,7 +322,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
         "outside.md",
     ]
     assert reasons["bomb.docx"].startswith("unpacks to 3 files of 209,7")
-    assert reasons["broken.md"] == "No such file or directory"
+    assert reasons["broken.md"] == "is a link that leads nowhere"
     assert reasons["front.md"].startswith("front matter: readers ")
     assert reasons["large.md"] == "over 2,000,000 bytes"
     assert reasons["large.pdf"] == "over 33,554,432 bytes"
@@ -339,6 +339,20 @@ def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> N
 
 def whole(root: Path) -> list[Item]:
     return list(FolderSource(root, Defaults()).documents())
+
+
+def test_a_broken_link_to_what_may_have_been_a_folder_is_named(folder: Path) -> None:
+    write(folder / "a.md")
+    (folder / "b").symlink_to(folder / "moved")
+
+    assert whole(folder)[1:] == [SkippedFiles(BROKEN, 1, ("b",))]
+
+
+@pytest.mark.parametrize("suffix", [".html", ".ipynb", ".pdf", ".docx", ".eml", ".rtf", ".py"])
+def test_a_file_without_content_is_blank_in_each_format(folder: Path, suffix: str) -> None:
+    write(folder / f"a{suffix}", " \n")
+
+    assert read(folder) == [BlankItem(f"handbook/a{suffix}", f"a{suffix}")]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\ufeff\u200b\u2060", "---\ntitle: Leave\n---\n"])
