@@ -113,8 +113,17 @@ def errors() -> Iterator[None]:
         if not isinstance(error, ValidationError):
             raise
         _fail("; ".join(_invalid_fields(error)))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not _is_interruption(error):
+            raise
         raise typer.Exit(130) from None
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is the cause: Python 3.11 turns one in `__set_name__` into a RuntimeError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 @contextmanager
