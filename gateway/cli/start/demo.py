@@ -5,6 +5,7 @@ Every call goes over HTTP to a separate process, as an agent's calls would.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -110,8 +111,13 @@ def run(console: Console) -> None:
             _ingest(console, settings)
             with _serving(settings) as gateway:
                 _show_steps(console, gateway)
-    nearhit = "nearhit" if shutil.which("nearhit") else sys.argv[0]
-    console.print(_NEXT_STEPS.format(nearhit=nearhit), soft_wrap=True)
+    console.print(_NEXT_STEPS.format(nearhit=escape(_own_command())), soft_wrap=True)
+
+
+def _own_command() -> str:
+    """What a shell starts this command by: its name, unless only uv has it on its path."""
+    is_found = shutil.which("nearhit") and "UV" not in os.environ
+    return "nearhit" if is_found else shlex.quote(sys.argv[0])
 
 
 def _settings(folder: Path, servers: embedded_servers.Servers) -> Settings:
