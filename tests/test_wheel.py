@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -105,6 +106,27 @@ def test_the_installed_command_runs_without_the_repository(
     installed: dict[str, str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     assert run(installed, tmp_path, "-m", "nearhit", *arguments) != ""
+
+
+@pytest.mark.thorough
+@pytest.mark.slow
+def test_uvx_runs_the_demo_as_the_readme_says(tmp_path: Path) -> None:
+    (line,) = re.findall(r"`(uvx [^`]+)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    uvx, *arguments = shlex.split(line)
+    variables = os.environ | {"UV_CACHE_DIR": str(tmp_path), "UV_PYTHON": sys.executable}
+
+    done = subprocess.run(  # noqa: S603  uv's own, beside Python
+        [Path(sys.executable).parent / uvx, *arguments],
+        env=variables,
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    (command,) = re.findall(r"(\S+) serve --example", done.stdout)
+    assert Path(command).is_file(), "a shell finds no such command"
 
 
 @pytest.mark.slow
