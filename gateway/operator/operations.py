@@ -94,7 +94,7 @@ async def require_servable(settings: Settings) -> None:
     """
     configured = await asyncio.to_thread(embedders.make_all, settings, lambda _use, _tokens: None)
     async with open_database(settings) as database:
-        await index_version.check(database, *configured)
+        await index_version.check_or_create(database, *configured)
     async with open_redis(settings) as store:
         await require_permissions(store)
 

@@ -24,17 +24,14 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     Raises `IndexVersionMismatch` if the index has another analyser, or none of the embedders.
     """
     first = embedders[0]
-    if not await check(database, *embedders):
+    if not await _check(database, *embedders):
         await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
-        await check(database, *embedders)  # another process may have been first
+        await _check(database, *embedders)  # another process may have been first
     return IndexVersion(f"{SCHEMA}.{RANKING}/{first.space}/{lexical.ANALYSER}")
 
 
-async def check(database: Database, *embedders: Embedder) -> bool:
-    """Whether there is an index; a new one stays new.
-
-    Raises `IndexVersionMismatch` as `check_or_create` does.
-    """
+async def _check(database: Database, *embedders: Embedder) -> bool:
+    """Whether there is an index. Raises `IndexVersionMismatch`."""
     row = await database.row("index_meta.current")
     if row is None:
         return False

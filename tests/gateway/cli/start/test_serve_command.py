@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -380,6 +381,21 @@ async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
     )
 
     assert "/nowhere" in line
+
+
+@pytest.mark.thorough
+async def test_a_new_database_that_only_reads_is_told_before_anything_listens(
+    servers: Servers, databases: DatabaseCopies
+) -> None:
+    async with fresh_settings(servers, databases) as settings:
+        environment = environment_of(settings)
+        name = urlsplit(environment["NEARHIT_DATABASE_URL"]).path[1:]
+        reading = f"ALTER DATABASE {name} SET default_transaction_read_only = on"
+        await run_sql(servers.database_url, reading)
+
+        line = await fails(environment, "serve", "--port", "0")
+
+    assert "PostgreSQL only reads" in line
 
 
 @pytest.mark.thorough
