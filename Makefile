@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Of pip's lines, those that show progress: a package's name.
 SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p'
-NO_INDEX := { echo "The packages could not be installed. pip says why above; without a connection to a package index it needs a proxy or an index in its settings."; exit 1; }
+NO_INDEX := { echo "The packages could not be installed: pip says why above. If it reaches no package index, name a proxy or another index in its settings."; exit 1; }
 # With bytecode each process that the tests start is ready in half of the time.
 unexport PYTHONDONTWRITEBYTECODE
 # pip would take a third of its time to compile what is never imported.
