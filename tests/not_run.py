@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -26,7 +26,9 @@ def pytest_testnodedown(node: Any) -> None:
     node.config.stash[_LEFT] = getattr(node, "workeroutput", {}).get(_LEFT_NAME, 0)
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> Iterator[None]:
+    yield  # what others say of the run comes first
     if left := terminalreporter.config.stash.get(_LEFT, 0):
         terminalreporter.write_line(f"not run: {_tests(left)} of `make thorough`")
     for reason, number in _reasons(terminalreporter).items():
@@ -36,7 +38,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
             terminalreporter.write_line(f"not run: {tests}: {reason}", yellow=True)
         else:
             terminalreporter.write_line(
-                f"not run: {tests} that need {package}; install the package {package}", yellow=True
+                f"not run: {tests} without {package}; install the package {package}", yellow=True
             )
 
 
