@@ -4,6 +4,7 @@ import errno
 import inspect
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -64,10 +65,14 @@ class ExtensibleCommands(TyperGroup):
 def _plain_errors() -> Iterator[None]:
     """Of options, for which typer would show pydantic's words, and of a disk that is full."""
     try:
-        yield
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
     except OSError as error:
         if error.errno not in _FULL:
             raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python's own flush fails
         _warn(f"the output was not written: {error.strerror}")
         raise typer.Exit(1) from None
     except typer.BadParameter as error:

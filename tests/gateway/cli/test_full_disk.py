@@ -14,7 +14,7 @@ def test_a_result_that_is_not_written_is_no_stack_trace(arguments: list[str]) ->
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(  # noqa: S603  ours
             [sys.executable, "-m", "gateway", *arguments],
-            env=without_settings(),
+            env=without_settings() | {"PYTHONUNBUFFERED": ""},  # as few shells have it set
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
