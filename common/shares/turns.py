@@ -218,12 +218,13 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
     All other attributes are those of the work, so it looks like it in a task's stack.
     """
 
-    __slots__ = ("_taker", "_turn", "_work")
+    __slots__ = ("_taker", "_thrown", "_turn", "_work")
 
     def __init__(self, taker: TurnTaker, work: Coroutine[Any, Any, T]) -> None:
         self._taker = taker
         self._work = work
         self._turn: Turn | None = None
+        self._thrown: Any = None  # what to raise within the work when its turn comes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
@@ -246,9 +247,10 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             self._turn = turn = taker.turns.turn(tenant, taker.client)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn
+        thrown, self._thrown = self._thrown, None
         begun_s = taker.turns.now_s()
         try:
-            return self._work.send(None)
+            return self._work.send(None) if thrown is None else self._work.throw(thrown)
         finally:
             taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 
@@ -256,11 +258,15 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         self,
         kind: Any,
         value: BaseException | object = None,
-        trace: TracebackType | None = None,
+        _trace: TracebackType | None = None,
     ) -> Any:
-        """Raise within the work at once: what is cancelled waits for no turn."""
+        """Raise within the work when it is the taker's turn: many may be cancelled at once.
+
+        If it has waited for a turn, that was cancelled.
+        """
         self._turn = None
-        return self._work.throw(kind) if value is None else self._work.throw(kind, value, trace)
+        self._thrown = kind if value is None else value
+        return next(self)
 
     def close(self) -> None:
         self._work.close()

@@ -122,7 +122,7 @@ async def test_who_had_nothing_to_do_is_not_owed_that_time() -> None:
     assert "beta" in done[:20]
 
 
-async def test_what_waits_for_its_turn_can_be_cancelled_and_costs_no_turn() -> None:
+async def test_what_waits_for_its_turn_can_be_cancelled() -> None:
     clock, done = Clock(), list[str]()
 
     async def request(tenant: str) -> None:
@@ -136,6 +136,32 @@ async def test_what_waits_for_its_turn_can_be_cancelled_and_costs_no_turn() -> N
 
     assert all(task.cancelled() for task in busy[:49])
     assert done == ["acme"]
+
+
+async def test_many_that_are_cancelled_at_once_take_turns_to_end() -> None:
+    clock, done = Clock(), list[str]()
+
+    async def ends_late() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            clock.now_s += STEP_S
+            done.append("acme")
+
+    async def request(tenant: str, work: Coroutine[Any, Any, None]) -> None:
+        await take_turns(clock.taker(tenant), work)
+
+    late = [asyncio.create_task(request("acme", ends_late())) for _ in range(200)]
+    await begin(late[-1])
+    await asyncio.sleep(0)
+    for task in late:
+        task.cancel()
+    await asyncio.create_task(request("beta", clock.work(5, "beta", done)))
+    await asyncio.wait(late)
+
+    assert done.index("beta") < 50
+    assert all(task.cancelled() for task in late)
+    assert done.count("acme") == len(late)
 
 
 async def test_an_exception_comes_out_as_it_is_and_a_cancelled_one_can_clean_up() -> None:
