@@ -14,7 +14,7 @@ import pytest
 
 from index.postgres import connections, statements
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 Node: TypeAlias = dict[str, Any]
 
