@@ -10,10 +10,10 @@ Pure.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 
 from index.text import tokens
+from index.text.names import Named
 
 DIGITS_MIN = 4  # of a date: those of its year
 _WRITTEN_MAX = 40  # characters on each side of a year, where the rest of the date is looked for
@@ -78,18 +78,6 @@ _QUARTER_BEFORE_YEAR = re.compile(
     rf"(?:quarter|quartal|trimestre)),?[\s/-]*(?:{_OF}\s+)?$"
 )
 _QUARTER_AFTER_YEAR = re.compile(r"[\s/-]?[qt](?P<number>[1-4])(?!\w)")
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What a text names once: a day, a month or a quarter.
-
-    terms:   2025-03-05, 2025-03 or 2025q1; two days if day and month may be in either order.
-    written: as in the text without accents; without the year, where that is a word of its own.
-    """
-
-    terms: tuple[str, ...]
-    written: str
 
 
 def named(text: str) -> list[Named]:

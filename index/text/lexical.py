@@ -22,8 +22,9 @@ from operator import itemgetter
 from threading import Lock
 from types import MappingProxyType
 
-from index.text import dates, tokens
+from index.text import dates, numerals, phrases, tokens
 from index.text.memo import QUERY_PIECES_MAX, Memo
+from index.text.names import Named
 from index.text.word_lists import digit_shares, stemming, stored_lists
 from index.text.word_lists.building import RAREST
 from index.text.word_lists.stemming import stem_spelling
@@ -31,7 +32,7 @@ from index.text.word_lists.word_list import WordList
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
-ANALYSER = "bm25-3"
+ANALYSER = "bm25-4"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
 
 UNDETERMINED = stemming.UNDETERMINED
@@ -49,10 +50,11 @@ B = 0.75  # the customary value
 CHUNK_WORDS = 200  # L, the length without a bonus or a penalty
 TEXT_WORDS = 150  # of the text that defines how common a term is: by its chance to contain the term
 CHANCE_MAX = 0.9  # a term of nine texts in ten hardly ranks them: omitting it costs nothing
-_BESIDE_DATE = 0.5  # what the words of a date weigh beside its term, which finds other spellings
+_BESIDE_NAME = 0.5  # what words weigh beside the term of what they name, in all its spellings
 CHARACTER = 1e-3  # the share of a character of a script without spaces; not measured
 
-_MORE, _FEWER, _SPANNED = -1, -2, -3  # counted among terms, whose indexes are not negative
+# Counted among terms, whose indexes are not negative.
+_MORE, _FEWER, _SPANNED, _JOINED = -1, -2, -3, -4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,15 @@ def _saturate(
     """terms: by piece, as `_piece_terms` returns them."""
     counts = Counter(chain.from_iterable(map(terms.__getitem__, pieces)))
     length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
-    digits = counts.pop(_SPANNED, 0)
+    digits, joined = counts.pop(_SPANNED, 0), counts.pop(_JOINED, 0)
     if digits >= tokens.PHONE_DIGITS_MIN:
         counts.update(_index(span, language) for span in tokens.spans(text))
     if digits >= dates.DIGITS_MIN:
         for term in {term for named in dates.named(text) for term in dates.around(named)}:
             counts.setdefault(_index(term, language), 1)  # as a word it has been counted
+    if joined:
+        for phrase in phrases.named(pieces, language):
+            counts.update(_index(term, language) for term in phrase.terms)
     if len(counts) > CHUNK_TERMS_MAX:
         counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
     norm = K1 * (1 - B + B * length / CHUNK_WORDS)
@@ -131,15 +136,16 @@ def query(
     that reason.
     corrections: the possible corrections of words of the text, by word. They are terms too; all
     corrections of a word together count as one word, with the weight of the rarest.
-    A day, month or quarter is a term that weighs as much as the words that name it; beside it these
-    weigh half.
+    A date, a number or a compound of several words is a term that weighs as much as the words that
+    name it; beside it these weigh half.
     (A chunk that holds typo and correction can score above 1.)
     The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
     pieces = text.split()
     digits = sum(map(_piece_digits.__getitem__, pieces))
     spans = tokens.spans(text) if digits >= tokens.PHONE_DIGITS_MIN else ()
-    named = dates.named(text) if digits >= dates.DIGITS_MIN else ()
+    named = dates.named(text) if digits >= dates.DIGITS_MIN else []
+    has_phrase = any(map(_piece_begins.__getitem__, pieces))
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
@@ -150,7 +156,8 @@ def query(
         terms = dict(chain.from_iterable(map(chances_of, pieces)))
         terms.update((_index(span, language), _chance(RAREST)) for span in spans)
         rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
-        weights |= _weigh(rarest, corrections, named, language, *others)
+        names = [*named, *phrases.named(pieces, language)] if has_phrase else named
+        weights |= _weigh(rarest, corrections, names, language, *others)
         chances |= rarest
     return Terms(weights, chances)
 
@@ -158,17 +165,17 @@ def query(
 def _weigh(
     chances: dict[int, float],
     corrections: Mapping[str, Sequence[str]],
-    named: Sequence[dates.Named],
+    named: Sequence[Named],
     language: str,
     *others: str,
 ) -> dict[int, float]:
-    """The weights of a text's terms in one language, and of its corrections and dates.
+    """The weights of a text's terms in one language, of its corrections and what it names.
 
-    chances: of the text's terms; those of corrections and dates are added. others: the
+    chances: of the text's terms; those of the others are added. others: the
     text's own language, if it is another.
     """
     rarities = {index: -log(chance) for index, chance in chances.items()}
-    rarities |= _dated(rarities, named, language, *others)
+    rarities |= _named(rarities, named, language, *others)
     chances |= {index: exp(-rarity) for index, rarity in rarities.items() if index not in chances}
     total = sum(rarities.values())
     for word, candidates in corrections.items():
@@ -188,10 +195,10 @@ def _weigh(
     return {index: rarity / total / most for index, rarity in rarities.items()}
 
 
-def _dated(
-    rarities: Mapping[int, float], named: Sequence[dates.Named], language: str, *others: str
+def _named(
+    rarities: Mapping[int, float], named: Sequence[Named], language: str, *others: str
 ) -> dict[int, float]:
-    """The rarities of the terms of dates, and those that are left to the words that name them."""
+    """The rarities of the terms of what is named, and those that are left to the words of it."""
     terms: dict[int, float] = {}
     words: dict[int, float] = {}
     for found in named:
@@ -199,7 +206,7 @@ def _dated(
         indexes = [index for index in written if index in rarities]
         rarity = sum(rarities[index] for index in indexes) / len(found.terms)
         if rarity:  # else none of the words counts
-            words |= {index: _BESIDE_DATE * rarities[index] for index in indexes}
+            words |= {index: _BESIDE_NAME * rarities[index] for index in indexes}
             terms |= dict.fromkeys((_index(term, language) for term in found.terms), rarity)
     return words | {index: rarities.get(index, rarity) for index, rarity in terms.items()}
 
@@ -288,14 +295,17 @@ def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
     """By piece of text between spaces, the terms that it adds to the counts of a chunk.
 
     The terms include counters: `_MORE` for each word after the first, `_FEWER` if there is none,
-    and `_SPANNED` for each of its digits as `_count_digits` counts them.
+    `_SPANNED` for each of its digits as `_count_digits` counts them, and `_JOINED` if it may be in
+    a phrase.
     """
 
     def analyse(piece: str) -> tuple[int, ...]:
         words = tokens.read(piece).words
         terms = (index for token in words for index, _ in _terms(token, language))
         more, fewer = (_MORE,) * (len(words) - 1), (_FEWER,) * (not words)
-        return tuple(chain(terms, more, fewer, (_SPANNED,) * _count_digits(piece)))
+        spanned = (_SPANNED,) * _count_digits(piece)
+        joined = (_JOINED,) * phrases.begins(piece, language)
+        return tuple(chain(terms, more, fewer, spanned, joined))
 
     return Memo(analyse)
 
@@ -306,6 +316,10 @@ def _count_digits(piece: str) -> int:
 
 
 _piece_digits = Memo(_count_digits, QUERY_PIECES_MAX)
+_piece_begins = Memo(
+    lambda piece: any(phrases.begins(piece, language) for language in stemming.SNOWBALL),
+    QUERY_PIECES_MAX,
+)
 
 
 @cache
@@ -333,10 +347,21 @@ def _terms(token: str, language: str, *others: str) -> tuple[tuple[int, float], 
     """The index and the chance of each term of a token: the whole and its parts."""
     whole, parts = tokens.whole(token, language), tokens.parts(token)
     words = dict.fromkeys((whole, *parts))
-    if tokens.is_hyphenated(token) and not _is_listed(whole, language):
-        del words[whole]  # e-mail is also email, but well-known is only well and known
+    if len(words) > 1 and _is_undivided(token, whole, language):
+        words = {whole: None}
+    elif tokens.is_hyphenated(token) and not _is_listed(whole, language):
+        del words[whole]  # meta-data is also metadata, but well-known is only well and known
     terms = dict(term for word in words if (term := _term(word, language, *others)))
     return tuple(terms.items())
+
+
+def _is_undivided(token: str, whole: str, language: str) -> bool:
+    """Whether the parts of a token are none of its words: of 1,000, twenty-five and e-mail."""
+    return (
+        whole.isdecimal()
+        or numerals.digits(whole, language) is not None
+        or (tokens.is_hyphenated(token) and phrases.is_compound(token))
+    )
 
 
 @lru_cache(maxsize=32_768)  # words, 10 MB: parts of different tokens are often the same
@@ -346,8 +371,12 @@ def _term(word: str, language: str, *others: str) -> tuple[int, float] | None:
     None if nearly every text there contains it.
     """
     stem = _stem(word, language)
-    share = max([_share(stem, language), *(_share(_stem(word, other), other) for other in others)])
-    chance = _chance(share)
+    shares = [_share(stem, language), *(_share(_stem(word, other), other) for other in others)]
+    number = numerals.digits(word, language)
+    if number:
+        stem = number
+        shares.append(_share(number, language))
+    chance = _chance(max(shares))
     return (_index(stem, language), chance) if chance <= CHANCE_MAX else None
 
 

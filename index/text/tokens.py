@@ -4,12 +4,15 @@ The language only decides which mark groups the digits of a number.
 Texts are untrusted, so every pattern takes time linear in the text.
 """
 
+import gzip
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 
 from index.model.form import MARKS_MAX, stream_safe
 
@@ -44,12 +47,13 @@ _UNSPACED = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _CHARACTER = re.compile(_UNSPACED)
+_IDEOGRAPH = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 _PAIR = re.compile(f"(?=({_UNSPACED}{{2}}))")
 
 _INDIC = re.compile(f"[{_INDIC_MARKS}]")
 _TOKEN, _INDIC_TOKEN = (
     re.compile(
-        rf"{run}(?:[.@-]{run}|,(?<=\d,)(?=\d){run})*"
+        rf"{run}(?:[.@-]{run}|,(?<=\d,)(?=\d){run}|['\u2019](?<=\d.)\d{{3}}(?!\w))*"
         r"(?:(?<=\b[^\W\d_])(?:\+\+|#(?!\w)))?"  # C++, C#
     )
     for run in (r"\w+", rf"[\w{_INDIC_MARKS}]+")  # twice as slow
@@ -57,19 +61,21 @@ _TOKEN, _INDIC_TOKEN = (
 # In a text's own spelling a word may also hold accents and signs that `plain` removes.
 _SPELLED = rf"[\w{_ACCENT_RANGES}{_INDIC_MARKS}\u00ad\u200b-\u200d\u2060\ufeff]"
 _SPELLED_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED}){_SPELLED})+")
-_SPELLED_TOKEN = re.compile(rf"{_SPELLED}+(?:[.,@\u2010\u2011\u2212-]{_SPELLED}+)*(?:\+\+|#)?")
+_SPELLED_TOKEN = re.compile(
+    rf"{_SPELLED}+(?:(?:[.,@\u2010\u2011\u2212-]|['\u2019](?<=\d.)){_SPELLED}+)*(?:\+\+|#)?"
+)
 _ALPHANUMERIC = re.compile(rf"(?:[^\W_]|[{_INDIC_MARKS}])+")
 _LETTERS_OR_DIGITS = re.compile(rf"(?:[^\W\d_]|[{_INDIC_MARKS}])+|\d+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Joints within an identifier are removed: snake_case equals snakeCase, but 10-20 is not 1020.
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W_])|(?<=\d)[-_]+(?=[^\W\d_])")
-_VERSION = re.compile(r"v(?=\d+\.\d)")
+_VERSION = re.compile(r"[vV](?=\d+\.\d)")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
-_PUNCTUATION = ".,;:!?()[]\"'"  # not part of a token when before or after it
+PUNCTUATION = ".,;:!?()[]\"'"  # not part of a token when before or after it
 
 _DIGIT = re.compile(r"\d")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
+_NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 
 _PHONE = re.compile(r"[+(\d](?<![\w.,/-].)[\d ().-]{7,20}(?<=\d)(?!\w)")
@@ -97,7 +103,7 @@ def read(text: str) -> Tokens:
 
     Only a phone number contains whitespace: other tokens can be read piece by piece.
     """
-    bare = text.strip(_PUNCTUATION)
+    bare = text.strip(PUNCTUATION)
     if bare.isascii() and bare.isalpha():  # most pieces between spaces
         return Tokens([bare[:LENGTH_MAX]], [])
     text, spans = _separate_characters(plain(text))
@@ -157,7 +163,7 @@ def parts(token: str) -> Iterator[str]:
     """The words within a token: split at marks, then at capitals, letters and digits."""
     if token.isalpha() and (token[1:].islower() or token.isupper()):
         return
-    for run in _ALPHANUMERIC.findall(token):
+    for run in _ALPHANUMERIC.findall(_VERSION.sub("", token, count=1)):
         for part in (run, *_HUMP.split(run), *_LETTERS_OR_DIGITS.findall(run)):
             yield part.casefold()
 
@@ -174,7 +180,10 @@ def is_character(word: str) -> bool:
 
 def _number(number: str, language: str) -> str:
     """1.000,50 and 1,000.50 become 1000.50; a date or a version stays."""
+    number = re.sub("['\u2019]", "", number)
     first, *groups = re.split("[.,]", number)
+    if not groups:
+        return number
     marks = re.sub(r"\d", "", number)
     is_thousand = marks == ("," if language in _DECIMAL_POINT else ".") and len(groups[0]) == 3
     decimals = ""
@@ -193,7 +202,28 @@ def _plain_match(match: re.Match[str]) -> str:
 def _plain_run(run: str) -> str:
     run = run.replace("\u2122", " ")  # a trade mark, which would become the letters TM
     letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", _stream_safe(run)))
-    return unicodedata.normalize("NFC", _stream_safe(letters.translate(_SPELLINGS)))
+    spelt = letters.translate(_SPELLINGS)
+    if _IDEOGRAPH.search(spelt):
+        spelt = spelt.translate(_simplified())
+    return unicodedata.normalize("NFC", _stream_safe(spelt))
+
+
+@cache
+def _simplified() -> Mapping[int, str]:
+    """The simplified character of each traditional one, from the data of `wordfreq`.
+
+    The package is not imported: that takes 0.4 s.
+    """
+    import msgpack  # takes longer to load than a list
+
+    package = find_spec("wordfreq")
+    assert package is not None
+    assert package.origin is not None
+    file = Path(package.origin).parent / "data" / "_chinese_mapping.msgpack.gz"
+    mapping: Mapping[int, str] = msgpack.unpackb(
+        gzip.decompress(file.read_bytes()), strict_map_key=False
+    )
+    return mapping
 
 
 def _stream_safe(run: str) -> str:

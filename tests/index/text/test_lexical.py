@@ -187,6 +187,7 @@ def test_a_part_finds_the_whole_which_prefers_itself(part: str, whole: str) -> N
         ("v2.3.1", "2.3.1", "en"),
         ("e-mail", "email", "en"),
         ("1,000.50", "1000.50", "en"),
+        ("1'000.50", "1000.50", "en"),
         ("1.000,50", "1000.50", "pt"),
         ("1.000", "1000", "de"),
         ("straße", "STRASSE", "de"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index.text import dates, language_detection, lexical, spelling, tokens
+from index.text import dates, language_detection, lexical, phrases, spelling, tokens
 from index.text.lexical import Terms
 from index.text.word_lists.building import RAREST
 
@@ -22,8 +22,9 @@ DATES = (
     "5 March 2025 1º de março 05 May 2, 2024, 2025-03-05 \uff12\uff10\uff12\uff15 v2.10.3 1,000.50 "
     "05/03/2025 20250305 2025年3月5日 Q1"
 )
+PHRASES = "log in, sign up wi-fi twenty five two hundred and fifty vinte e cinco 12 500"
 SPANS = "+49 (030) 123 4567 89012 123456789 /usr/local/bin https://a.example/b 東京都 東 한국어 ไทย"
-PIECES = [*f"{WORDS} {DATES} {SPANS}".split(), "x" * 200, "1" * 200]
+PIECES = [*f"{WORDS} {DATES} {PHRASES} {SPANS}".split(), "x" * 200, "1" * 200]
 
 any_text = (
     st.lists(
@@ -50,7 +51,8 @@ def terms_of_whole(text: str, languages: Collection[str]) -> Terms:
         kept = dict(
             sorted(of_language.items(), key=lambda term: term[1])[: lexical.QUERY_TERMS_MAX]
         )
-        weights |= lexical._weigh(kept, {}, named, language)  # noqa: SLF001
+        names = [*named, *phrases.named(text.split(), language)]
+        weights |= lexical._weigh(kept, {}, names, language)  # noqa: SLF001
         chances |= kept
     return Terms(weights, chances)
 
