@@ -247,10 +247,11 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             self._turn = turn = taker.turns.turn(tenant, taker.client)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn
-        thrown, self._thrown = self._thrown, None
         begun_s = taker.turns.now_s()
         try:
-            return self._work.send(None) if thrown is None else self._work.throw(thrown)
+            if self._thrown is None:
+                return self._work.send(None)
+            return self._work.throw(self._take_thrown())
         finally:
             taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 
@@ -266,7 +267,12 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         """
         self._turn = None
         self._thrown = kind if value is None else value
+        del kind, value  # the exception's traceback holds this frame, which must not hold it
         return next(self)
+
+    def _take_thrown(self) -> Any:
+        thrown, self._thrown = self._thrown, None
+        return thrown
 
     def close(self) -> None:
         self._work.close()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
@@ -52,7 +53,7 @@ class Clock:
         done.append(tenant)
 
 
-@dataclass
+@dataclass(eq=False)
 class Taker:
     turns: FairTurns
     tenant: str
@@ -162,6 +163,26 @@ async def test_many_that_are_cancelled_at_once_take_turns_to_end() -> None:
     assert done.index("beta") < 50
     assert all(task.cancelled() for task in late)
     assert done.count("acme") == len(late)
+
+
+async def test_what_a_cancelled_task_held_is_freed_with_it() -> None:
+    clock, held = Clock(), WeakSet[Taker]()
+
+    async def holds(taker: Taker) -> None:
+        held.add(taker)
+        await asyncio.sleep(60)
+
+    async def request() -> None:
+        await take_turns(clock.taker("beta"), holds(clock.taker("acme")))
+
+    task = asyncio.create_task(request())
+    await begin(task)
+    assert held
+    task.cancel()
+    await asyncio.wait([task])
+    del task
+
+    assert not held
 
 
 async def test_an_exception_comes_out_as_it_is_and_a_cancelled_one_can_clean_up() -> None:
