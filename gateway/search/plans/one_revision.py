@@ -128,3 +128,4 @@ async def _gather(
     finally:
         for task in tasks:
             task.cancel()
+        tasks.clear()  # the failure's traceback holds this frame, and each task its result

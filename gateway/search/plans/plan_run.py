@@ -121,6 +121,7 @@ class PlanRun:
         finally:
             for task in tasks.values():
                 task.cancel()
+            tasks.clear()  # the failure's traceback holds this frame, and each task its result
 
     async def _run_in_snapshot(self, history: str) -> None:
         """The steps one after the other on one connection; none of the answers is cached."""

@@ -1,6 +1,7 @@
 """What a document's metadata, an answer and the answers of one response hold in bytes at most."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -80,6 +81,35 @@ async def test_a_batch_whose_answers_are_too_large_together_is_refused(ana: Call
 
     assert few.status_code == 200
     assert problem(many, 422)["type"] == "urn:nearhit:problem:answer-too-large"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["/v1/search/batch", "/v1/search/plan"])
+async def test_what_a_refused_response_held_is_freed_without_the_garbage_collector(
+    ana: Caller, path: str
+) -> None:
+    metadata = metadata_of(METADATA_BYTES_MAX)
+    await asyncio.gather(
+        *(ana.put(f"leave-{n}", f"Annual leave {n}.", metadata=metadata) for n in range(30))
+    )
+    searches = [{"query": f"annual leave {n}", "metadata": True, "top_k": 30} for n in range(16)]
+    steps = [{"name": f"step{n}", **search} for n, search in enumerate(searches)]
+    body = {"searches": searches} if path.endswith("batch") else {"steps": steps}
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        refused = await ana.call("POST", path, json=body)
+        await ana.search("annual leave")  # the request before has ended by then
+        gc.collect()
+        held = [each for each in gc.get_referents(*gc.garbage) if isinstance(each, bytes)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+    assert problem(refused, 422)["type"] == "urn:nearhit:problem:answer-too-large"
+    assert max(map(len, held), default=0) < METADATA_BYTES_MAX
 
 
 def test_an_answer_beyond_the_limit_is_refused() -> None:
