@@ -9,10 +9,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+
+import msgpack
 
 from index.model.form import MARKS_MAX, stream_safe
 
@@ -204,18 +206,15 @@ def _plain_run(run: str) -> str:
     letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", _stream_safe(run)))
     spelt = letters.translate(_SPELLINGS)
     if _IDEOGRAPH.search(spelt):
-        spelt = spelt.translate(_simplified())
+        spelt = spelt.translate(_SIMPLIFIED)
     return unicodedata.normalize("NFC", _stream_safe(spelt))
 
 
-@cache
-def _simplified() -> Mapping[int, str]:
+def _read_simplified() -> Mapping[int, str]:
     """The simplified character of each traditional one, from the data of `wordfreq`.
 
     The package is not imported: that takes 0.4 s.
     """
-    import msgpack  # takes longer to load than a list
-
     package = find_spec("wordfreq")
     assert package is not None
     assert package.origin is not None
@@ -224,6 +223,9 @@ def _simplified() -> Mapping[int, str]:
         gzip.decompress(file.read_bytes()), strict_map_key=False
     )
     return mapping
+
+
+_SIMPLIFIED = _read_simplified()  # in some milliseconds, and not within the event loop
 
 
 def _stream_safe(run: str) -> str:
