@@ -33,7 +33,7 @@ class _Kept:
 class KeptConnections:
     """As many as were in use at once, the last used one first.
 
-    Whoever uses the pool takes them from here: the pool does not have those that are kept.
+    Searches take connections here and not from the pool: it lacks those that are kept.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import orjson
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from gateway.extension import (
     STRONG_HEADER,
@@ -32,15 +32,16 @@ class HeldResult(Body):
 
 
 class CheckContextArguments(Body):
-    results: Annotated[tuple[HeldResult, ...], Field(min_length=1, max_length=_RESULTS_MAX)] = (
-        Field(description="Those that you still use.")
+    # FailFast as in `ContextCheckBody`: only valid items count for max_length.
+    results: Annotated[tuple[HeldResult, ...], FailFast()] = Field(
+        min_length=1, max_length=_RESULTS_MAX, description="Those that you still use."
     )
 
 
 class CheckedResult(Body):
     id: str
     passage: int | None = None
-    state: State = Field(description="edited: search again; gone: not yours to read any more")
+    state: State = Field(description="edited: search again; gone: deleted or withdrawn")
     replaced_by: str | None = Field(None, description="id of a document that replaces it")
 
 

@@ -166,7 +166,7 @@ async def test_no_key_and_no_question_is_told_whatever_is_asked_and_whatever_fai
             keys = (wrong, token["token"], ADMIN_KEY, ana.key)  # hers last: she may delete it
 
             for key in keys if is_thorough() else (wrong, ana.key):
-                # Whoever has a wrong key is refused before a body is read.
+                # A wrong key is refused before the body is read.
                 await everywhere(wire, key, BODIES[-1:] if key == wrong else BODIES)
             moody.away = True
             await wire.send("POST", "/v1/search", headers=_bearer(ana), json={"query": QUERY})
