@@ -23,7 +23,6 @@ from index.tenants.semantic_counts import SemanticCountStore
 from index.text import language_detection, lexical
 
 _FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
-_STEMS_MAX = 65_536  # words whose stems are cached; 10 MB
 
 
 class LanguageWords:
@@ -32,7 +31,7 @@ class LanguageWords:
     words = staticmethod(lexical.words)
     language = staticmethod(language_detection.detect_from_words)
     is_common = staticmethod(language_detection.is_common)
-    stem = staticmethod(lru_cache(_STEMS_MAX)(lexical.stem))
+    stem = staticmethod(lexical.stem)
     share = staticmethod(lexical.word_share)
 
 

@@ -145,7 +145,6 @@ def query(
     digits = sum(map(_piece_digits.__getitem__, pieces))
     spans = tokens.spans(text) if digits >= tokens.PHONE_DIGITS_MIN else ()
     named = dates.named(text) if digits >= dates.DIGITS_MIN else []
-    has_phrase = any(map(_piece_begins.__getitem__, pieces))
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
@@ -156,7 +155,7 @@ def query(
         terms = dict(chain.from_iterable(map(chances_of, pieces)))
         terms.update((_index(span, language), _chance(RAREST)) for span in spans)
         rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
-        names = [*named, *phrases.named(pieces, language)] if has_phrase else named
+        names = (*named, *phrases.named(pieces, language))
         weights |= _weigh(rarest, corrections, names, language, *others)
         chances |= rarest
     return Terms(weights, chances)
@@ -231,6 +230,9 @@ def words(text: str) -> list[str]:
 
     No word contains whitespace, so the words of a text are those of its pieces.
     """
+    letters = tokens.bare_letters(text)
+    if letters.islower():  # most pieces between spaces
+        return [letters]
     return [
         word
         for token in tokens.read(text).words
@@ -240,14 +242,12 @@ def words(text: str) -> list[str]:
 
 def stem(word: str, language: str) -> str:
     """The common stem of all forms of the word, without accents."""
-    return _stem(word, base_language(language))
+    return _stem(word, base_language(language))[0]
 
 
-@lru_cache(maxsize=65_536)  # words, 10 MB
 def word_share(word: str, language: str) -> float:
     """The share of the word's forms among all words of the language at large."""
-    base = base_language(language)
-    return _word_list(base).share(_stem(word, base)) or 0.0
+    return _stem(word, base_language(language))[1] or 0.0
 
 
 def is_foreign(asked_in: str | None, languages: Collection[str]) -> bool:
@@ -312,14 +312,12 @@ def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
 
 def _count_digits(piece: str) -> int:
     """The digits that may belong to a phone number; as many as one has if the piece has spans."""
+    if tokens.bare_letters(piece):
+        return 0
     return tokens.PHONE_DIGITS_MIN if tokens.spans(piece) else tokens.digits(piece)
 
 
 _piece_digits = Memo(_count_digits, QUERY_PIECES_MAX)
-_piece_begins = Memo(
-    lambda piece: any(phrases.begins(piece, language) for language in stemming.SNOWBALL),
-    QUERY_PIECES_MAX,
-)
 
 
 @cache
@@ -370,24 +368,28 @@ def _term(word: str, language: str, *others: str) -> tuple[int, float] | None:
 
     None if nearly every text there contains it.
     """
-    stem = _stem(word, language)
-    shares = [_share(stem, language), *(_share(_stem(word, other), other) for other in others)]
+    stem, listed = _stem(word, language)
+    shares = [_share(stem, listed, language)]
+    shares += (_share(*_stem(word, other), other) for other in others)
     number = numerals.digits(word, language)
     if number:
         stem = number
-        shares.append(_share(number, language))
+        shares.append(_share(number, None, language))
     chance = _chance(max(shares))
     return (_index(stem, language), chance) if chance <= CHANCE_MAX else None
 
 
 def _is_listed(word: str, language: str) -> bool:
-    return _word_list(language).share(_stem(word, language)) is not None
+    return _stem(word, language)[1] is not None
 
 
-def _share(stem: str, language: str) -> float:
-    """The share of all words; of numbers, lists only have the sum by shape, such as 00."""
+def _share(stem: str, listed: float | None, language: str) -> float:
+    """The share of all words; of numbers, lists only have the sum by shape, such as 00.
+
+    listed: what the language's list has of the stem.
+    """
     is_word = stem.isalpha()
-    share = _word_list(language).share(stem if is_word else digit_shares.shape(stem))
+    share = listed if is_word else _word_list(language).share(digit_shares.shape(stem))
     if share is None:
         share = CHARACTER if tokens.is_character(stem) else RAREST
     return share if is_word else max(share * digit_shares.share_of_shape(stem), RAREST)
@@ -403,9 +405,15 @@ def _index(stem: str, language: str) -> int:
     return int.from_bytes(digest, "big") % DIMENSION
 
 
-def _stem(word: str, language: str) -> str:
-    """The stem, without accents, of a word with or without them."""
-    return stem_spelling(_word_list(language).spelling(word), language)
+@lru_cache(maxsize=65_536)  # words, 10 MB
+def _stem(word: str, language: str) -> tuple[str, float | None]:
+    """The stem, without accents, of a word with or without them, and its share in the list.
+
+    None if the list of the language's words lacks it.
+    """
+    word_list = _word_list(language)
+    stem = stem_spelling(word_list.spelling(word), language)
+    return stem, word_list.share(stem)
 
 
 def _word_list(language: str) -> WordList:

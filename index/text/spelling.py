@@ -148,7 +148,10 @@ def _rare_words(language: str) -> Memo[tuple[str, ...]]:
     """By piece of text between spaces, the words in it that are rare in the language."""
 
     def analyse(piece: str) -> tuple[str, ...]:
-        return tuple(word for word in _piece_words[piece] if not _is_common(word, (language,)))
+        words = _piece_words[piece]
+        return tuple(
+            word for word in words if lexical.word_share(word, language) < LISTED_SHARE_MIN
+        )
 
     return Memo(analyse, QUERY_PIECES_MAX)
 

@@ -105,12 +105,18 @@ def read(text: str) -> Tokens:
 
     Only a phone number contains whitespace: other tokens can be read piece by piece.
     """
-    bare = text.strip(PUNCTUATION)
-    if bare.isascii() and bare.isalpha():  # most pieces between spaces
-        return Tokens([bare[:LENGTH_MAX]], [])
+    letters = bare_letters(text)
+    if letters:  # most pieces between spaces
+        return Tokens([letters], [])
     text, spans = _separate_characters(plain(text))
     words = split(text)
     return Tokens(words if len(text) <= LENGTH_MAX else _truncate(words), spans)
+
+
+def bare_letters(text: str) -> str:
+    """The text without marks around it if that leaves plain letters, one token; else empty."""
+    bare = text.strip(PUNCTUATION)
+    return bare[:LENGTH_MAX] if bare.isascii() and bare.isalpha() else ""
 
 
 def spans(text: str) -> list[str]:
