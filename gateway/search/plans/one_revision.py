@@ -126,6 +126,5 @@ async def _gather(
     try:
         return await asyncio.gather(*tasks)
     finally:
-        for task in tasks:
-            task.cancel()
-        tasks.clear()  # the failure's traceback holds this frame, and each task its result
+        while tasks:  # the failure's traceback holds this frame, and each task its result
+            tasks.pop().cancel()

@@ -119,9 +119,8 @@ class PlanRun:
         try:
             await asyncio.gather(*tasks.values())
         finally:
-            for task in tasks.values():
-                task.cancel()
-            tasks.clear()  # the failure's traceback holds this frame, and each task its result
+            while tasks:  # the failure's traceback holds this frame, and each task its result
+                tasks.popitem()[1].cancel()
 
     async def _run_in_snapshot(self, history: str) -> None:
         """The steps one after the other on one connection; none of the answers is cached."""

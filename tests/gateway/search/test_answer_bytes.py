@@ -92,7 +92,7 @@ async def test_what_a_refused_response_held_is_freed_without_the_garbage_collect
     await asyncio.gather(
         *(ana.put(f"leave-{n}", f"Annual leave {n}.", metadata=metadata) for n in range(30))
     )
-    searches = [{"query": f"annual leave {n}", "metadata": True, "top_k": 30} for n in range(16)]
+    searches = [{"query": f"annual leave {n}", "metadata": True, "top_k": 30} for n in range(14)]
     steps = [{"name": f"step{n}", **search} for n, search in enumerate(searches)]
     body = {"searches": searches} if path.endswith("batch") else {"steps": steps}
     gc.collect()
