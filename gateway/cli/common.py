@@ -14,7 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cache.errors import CacheUnavailable
-from gateway.cli.safe_console import SafeConsole
+from gateway.cli.safe_console import SafeConsole, reopen_closed_outputs
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
@@ -42,6 +42,7 @@ Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).
 Publish = Annotated[
     bool, typer.Option("--publish", help="Allow documents with the reader public; else refused.")
 ]
+reopen_closed_outputs()
 console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 
 

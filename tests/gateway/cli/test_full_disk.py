@@ -1,4 +1,4 @@
-"""A full disk under the output ends a command with one line."""
+"""A full disk under the output ends a command with one line, and a closed output does no harm."""
 
 import subprocess
 import sys
@@ -24,3 +24,16 @@ def test_a_result_that_is_not_written_is_no_stack_trace(arguments: list[str]) ->
 
     assert ended.returncode == 1
     assert ended.stderr == "nearhit: the output was not written: No space left on device\n"
+
+
+def test_a_closed_output_is_no_stack_trace() -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -m gateway --version >&-', sys.executable],
+        env=without_settings(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
