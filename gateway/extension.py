@@ -21,6 +21,7 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
 from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
+from gateway.auth.jwk import thumbprint
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.background_flush import FlushBuffer
 from gateway.caching.change_feed import ChangeLogFeed
@@ -44,7 +45,7 @@ from gateway.http.responses import (
     read_response,
     with_revision,
 )
-from gateway.http.route import ApiRoute, Parameter, body_limit
+from gateway.http.route import ApiRoute, Parameter, Preference, body_limit
 from gateway.mcp.argument_parsing import parse as parse_arguments
 from gateway.mcp.mcp_services import McpMethod
 from gateway.mcp.resources import search_of
@@ -126,6 +127,8 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
+    preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
+        to `services.search.preferred_headers`.
     """
 
     summary: str
@@ -138,6 +141,7 @@ class Extension(Generic[OwnServices]):
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
+    preferences: Mapping[str, Preference] = field(default_factory=dict)
 
 
 __all__ = [
@@ -170,6 +174,7 @@ __all__ = [
     "Outcome",
     "PageStream",
     "Parameter",
+    "Preference",
     "ReadLog",
     "RequestContext",
     "SearchBody",
@@ -226,6 +231,7 @@ __all__ = [
     "search_of",
     "source_reader",
     "strictest",
+    "thumbprint",
     "tool_result",
     "utc_now",
     "with_example",

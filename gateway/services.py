@@ -30,7 +30,6 @@ from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.conversation_compressor import compressor_pool
 from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.denial_log import DenialLog
 from gateway.recording.read_log import ReadLog
@@ -154,7 +153,6 @@ async def _join_rooms(
     await asyncio.to_thread(lexical.load_stored)
     await asyncio.to_thread(lexical.load, languages)
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
-    receipts = await asyncio.to_thread(receipt_issuer.build, settings, stores.audit_log, time.time)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
     denials = DenialLog(
         stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
@@ -199,7 +197,6 @@ async def _join_rooms(
             standby,
             statistics=search_statistics,
             tracing=tracing,
-            receipts=receipts,
             threads=threads,
         )
         documents = document_services.build(

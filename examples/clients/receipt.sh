@@ -1,7 +1,7 @@
 #!/bin/sh
 # Asks a question, keeps the signed receipt of its answer, and verifies it without the gateway.
 # NEARHIT_URL=http://127.0.0.1:8080 NEARHIT_KEY=… sh receipt.sh "how many days of leave do I get?"
-# The operator has set NEARHIT_RECEIPT_KEYS.
+# The operator has set NEARHIT_RECEIPTS_KEYS.
 set -eu
 
 folder=$(mktemp -d)

@@ -14,13 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
+from gateway.errors import CommandError
 from gateway.extensions import add_source_kinds, opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
@@ -148,6 +149,18 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     return Telemetry(_ExactPathRouter(application, endpoints))
 
 
+def _without_stack(send: Send) -> Send:
+    """Tells why a start is refused in one line; Starlette tells of each failure with its stack."""
+
+    async def tell(message: Message) -> None:
+        error = sys.exc_info()[1]  # which Starlette handles as it sends
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, CommandError):
+            message["message"] = str(error)
+        await send(message)
+
+    return tell
+
+
 def _console_routes(settings: Settings, extensions: tuple[str, ...]) -> Iterable[RoomRoute]:
     if settings.console == "off":
         return []
@@ -199,4 +212,6 @@ class _ExactPathRouter:
             if scope["path"] == "/mcp/":  # as many clients are configured
                 scope["path"] = "/mcp"
             endpoint = self._endpoints.get((scope["method"], scope["path"]))
+        elif scope["type"] == "lifespan":
+            send = _without_stack(send)
         await (endpoint or self._fallback)(scope, receive, send)

@@ -11,7 +11,7 @@ from common.version import VERSION
 from gateway import problem_catalog, problems
 from gateway.api import examples, field_descriptions, parameters
 from gateway.auth import freshness
-from gateway.http.route import ApiRoute, Parameter
+from gateway.http.route import ApiRoute, Parameter, Preference
 from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"
@@ -46,9 +46,6 @@ _PRECONDITIONS = [
 ]
 _IF_NONE_MATCH = _header(
     "If-None-Match", "`ETag` that the reader has; if it is still the same, the answer is a 304"
-)
-_PREFER_RECEIPT = _header(
-    "Prefer", "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`"
 )
 _EVENT = {
     "type": "object",
@@ -118,7 +115,7 @@ def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, An
         + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
         + (_PRECONDITIONS if route.has_preconditions else [])
         + ([_IF_NONE_MATCH] if route.has_etag else [])
-        + ([_PREFER_RECEIPT] if route.has_receipt else []),
+        + ([_prefer(route.preferences)] if route.preferences else []),
         "responses": {
             str(route.status): _success(route, schemas),
             **(
@@ -140,6 +137,11 @@ def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, An
             ),
         }
     return operation
+
+
+def _prefer(preferences: Mapping[str, Preference]) -> dict[str, Any]:
+    texts = (f"`{name}`: {each.summary}, in `{each.header}`" for name, each in preferences.items())
+    return _header("Prefer", "; ".join(texts))
 
 
 def _parameter(name: str, where: str, parameter: Parameter) -> dict[str, Any]:
@@ -167,10 +169,10 @@ def _success(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, Any]
     if route.has_etag:
         description = "for `If-Match` of a write, and `If-None-Match` of a read"
         answer["headers"] = {"ETag": {"description": description, "schema": {"type": "string"}}}
-    if route.has_receipt:
-        description = "if `Prefer: receipt` asks for it and there are keys: a JSON Web Signature"
-        receipt = {"description": description, "schema": {"type": "string"}}
-        answer["headers"] = {"Nearhit-Receipt": receipt}
+    for name, preferred in (route.preferences or {}).items():
+        description = f"if `Prefer: {name}` asks for it: {preferred.content}"
+        header = {"description": description, "schema": {"type": "string"}}
+        answer.setdefault("headers", {})[preferred.header] = header
     if route.stream_type:
         answer["content"][route.stream_type] = {"schema": _EVENT}
     return answer

@@ -20,7 +20,6 @@ from gateway.cli.administration import (
     reembed_command,
     status_command,
     tenant_command,
-    verify_command,
 )
 from gateway.cli.common import console
 from gateway.cli.copies import backup_command, restore_command
@@ -143,7 +142,6 @@ app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
-app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_START)(extensions_command.extensions)

@@ -35,6 +35,15 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Preference:
+    """What a caller may ask for by `Prefer`: a header of the response, with this content."""
+
+    summary: str
+    header: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class ApiRoute(Generic[RoomServices]):
     """A route; `body` and `answer` are the models of the request's and the response's body, if any.
 
@@ -53,7 +62,7 @@ class ApiRoute(Generic[RoomServices]):
     is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes.
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
     has_etag:       the response has an `ETag`, and the route heeds `If-None-Match` with a 304.
-    has_receipt:    the route heeds `Prefer: receipt`.
+    preferences:    what the route heeds in `Prefer`; None: nothing.
     is_optional:    404 unless the operator has configured it.
     only_reads:     it changes nothing, whatever its method and role.
     """
@@ -83,7 +92,7 @@ class ApiRoute(Generic[RoomServices]):
     is_resource: bool = False
     has_preconditions: bool = False
     has_etag: bool = False
-    has_receipt: bool = False
+    preferences: Mapping[str, Preference] | None = None
     is_optional: bool = False
     only_reads: bool = False
 

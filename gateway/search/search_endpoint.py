@@ -14,7 +14,6 @@ from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
-from gateway.receipts.receipt import RECEIPT_PREFERENCE
 from gateway.search.pipeline import (
     AnsweredSearch,
     compute_first,
@@ -45,24 +44,24 @@ async def search(context: RequestContext[SearchServices]) -> Response:
     context.trace.mark("parse")
     answered = await serve(context, services, request)
     request = answered.request
-    receipt = await _receipt(context, answered)
-    if not receipt:  # what is answered without this handler gets none
+    preferred = await _preferred_headers(context, answered)
+    if not preferred:  # what is answered without this handler gets none
         known = (services, context.http.authenticator, request.principal, context.min_revision)
         context.remember(request.principal, partial(_read_known, *known))
-    return build_response(services.settings, context.trace, answered, *receipt)
+    return build_response(services.settings, context.trace, answered, *preferred)
 
 
-async def _receipt(
+async def _preferred_headers(
     context: RequestContext[SearchServices], answered: AnsweredSearch
 ) -> list[Header]:
-    """The header with the receipt of this response, if the caller asks for one."""
-    issuer = context.services.receipts
-    if issuer is None or not (
-        b"prefer" in context.trace.headers and context.prefers(RECEIPT_PREFERENCE)
-    ):
+    """Those of extensions that the caller asks for."""
+    if b"prefer" not in context.trace.headers:
         return []
-    receipt = await issuer.issue(context.body, answered.request, answered.answer)
-    return [(b"nearhit-receipt", receipt.encode())]
+    return [
+        await make_header(context.body, answered.request, answered.answer)
+        for preference, make_header in context.services.preferred_headers.items()
+        if context.prefers(preference)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,7 @@ async def _search_conversation(
     if interpreted.body is None:
         return conversation.closed_response(interpreted)
     answered = await search_as_caller(context, services, interpreted.body)
-    receipt = await _receipt(context, answered)
-    headers = [*interpreted.headers, *receipt]
+    headers = [*interpreted.headers, *await _preferred_headers(context, answered)]
     return build_response(services.settings, context.trace, answered, *headers)
 
 

@@ -1,11 +1,12 @@
 """What searches use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from cache.answers import Answers
+from cache.lookup import ServedAnswer
 from common.shares.threads import FairThreads
 from common.version import VERSION
 from gateway.caching.cache_services import CacheServices
@@ -14,12 +15,12 @@ from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.search_metrics import Outcome
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.receipts.receipt_issuer import ReceiptIssuer
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
+from gateway.search.response_headers import Header
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 # Called with the request, the outcome and the body of an answer that a caller gets.
 AnswerWatcher: TypeAlias = Callable[[SearchRequest, Outcome, bytes], None]
+# Called with the request's body, the request and its answer; gives a header of the response.
+HeaderMaker: TypeAlias = Callable[[bytes, SearchRequest, ServedAnswer], Awaitable[Header]]
 
 SHARD_AUDIT_S = 600.0  # between two comparisons of a tenant; a starting value, not measured
 _FAST_EMBEDDERS = {"static", "test"}  # faster than a lookup in Redis
@@ -48,9 +51,8 @@ _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a questi
 @dataclass(frozen=True, slots=True)
 class SearchServices:
     """tracing:  None if nothing is traced.
-    receipts: None if there are no keys to sign them with.
     spaces:   of the vectors of this gateway's embedders.
-    watchers: of extensions.
+    watchers: of extensions. preferred_headers: theirs too, by the preference that asks for one.
     """
 
     settings: Settings
@@ -68,9 +70,9 @@ class SearchServices:
     statistics: SearchStatistics
     parser: SearchParser
     tracing: "Tracing | None"
-    receipts: ReceiptIssuer | None
     spaces: tuple[str, ...]
     watchers: list[AnswerWatcher] = field(default_factory=list)
+    preferred_headers: dict[str, HeaderMaker] = field(default_factory=dict)
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         return self.parser.request_of(principal, body)
@@ -89,7 +91,6 @@ def build(
     *,
     statistics: SearchStatistics,
     tracing: "Tracing | None",
-    receipts: ReceiptIssuer | None,
     threads: FairThreads,
 ) -> SearchServices:
     query_vector_caches = {
@@ -160,7 +161,6 @@ def build(
         statistics=statistics,
         parser=SearchParser(request_of),
         tracing=tracing,
-        receipts=receipts,
         spaces=tuple(embedder.space for embedder in embedders),
     )
 

@@ -45,7 +45,7 @@ _STORES = "it needs another store; tests/gateway/extensions/import_ runs such li
 _PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
 _GENERATORS = "it needs an index of packages; `make examples` generates and runs these clients"
-_RECEIPTS = "it needs a gateway with a key; tests/gateway/receipts does these steps"
+_RECEIPTS = "it needs a gateway with a key; tests/gateway/extensions/receipts does these steps"
 # By the line's beginning.
 NOT_RUN = {
     "make demo": _CI,

@@ -4,6 +4,7 @@ The routes of extensions come after those of the core.
 """
 
 import asyncio
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -36,7 +37,6 @@ from gateway.http.route import ApiRoute, body_limit
 from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
-from gateway.receipts.receipt_endpoint import ReceiptKeySet, get_receipt_keys
 from gateway.schemas import QueuedAnswer
 from gateway.search.plans.batch_endpoint import search_batch
 from gateway.search.schemas import search_answer_schemas, search_schemas
@@ -73,7 +73,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
         answer=search_answer_schemas.SearchAnswer,
-        has_receipt=True,
+        preferences={},  # those of extensions
     ),
     ApiRoute(
         "POST",
@@ -94,18 +94,6 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=SearchAsBody,
         answer=search_answer_schemas.SearchAnswer,
         only_reads=True,
-    ),
-)
-
-_RECEIPTS: tuple[ApiRoute[SearchServices], ...] = (
-    ApiRoute(
-        "GET",
-        "/v1/receipts/keys",
-        get_receipt_keys,
-        needs="anyone",
-        summary="Get the public keys that verify receipts, as a JSON Web Key Set",
-        answer=ReceiptKeySet,
-        is_optional=True,
     ),
 )
 
@@ -367,7 +355,6 @@ def _in_room(
 _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.search, plans.ROUTES),
-    *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
@@ -383,7 +370,7 @@ def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]
 
     Raises `CommandError` if an extension has a route that is taken.
     """
-    all_routes = [(_with_source_kinds(route, extensions), room) for route, room in _ROOM_ROUTES]
+    all_routes = [(_extended(route, extensions), room) for route, room in _ROOM_ROUTES]
     taken = {(route.method, route.path) for route, _ in all_routes}
     for name, extension in extensions.items():
         for route in extension.routes:
@@ -399,10 +386,14 @@ def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...
     return tuple(route for route, _ in room_routes(extensions))
 
 
-def _with_source_kinds(
-    route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]
-) -> ApiRoute[Any]:
-    """The route, with the bodies of these extensions' sources if it takes a source's body."""
+def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) -> ApiRoute[Any]:
+    """The route, with these extensions' preferences if it heeds any.
+
+    With the bodies of their sources if it takes a source's body.
+    """
+    if route.preferences is not None:
+        preferences = ChainMap(*(dict(each.preferences) for each in extensions.values()))
+        return replace(route, preferences=preferences)
     if route.body is not source_schemas.body_of():
         return route
     kinds = (kind.body for extension in extensions.values() for kind in extension.source_kinds)

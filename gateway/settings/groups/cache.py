@@ -76,11 +76,6 @@ class CacheSettings(BaseSettings):
         description="what the audit log records: `all` changes, refused requests and reads, only "
         "`changes` and refused requests, or nothing",
     )
-    receipt_keys: str | None = Field(
-        None,
-        description="comma-separated PEM files of Ed25519 keys: the first signs receipts, all are "
-        "published; unset: there are no receipts",
-    )
     audit_log_retention_days: NonNegativeInt = Field(
         400, le=36_500, description="retention of its rows in days; 0: forever"
     )

@@ -39,6 +39,7 @@ OWN = (
     "openfga",
     "popularity",
     "rabbitmq",
+    "receipts",
     "scim",
     "sources_web",
     "subscriptions",

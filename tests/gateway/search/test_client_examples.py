@@ -79,14 +79,14 @@ async def test_an_ordered_search_shows_what_stands_around_its_hits(ana: Caller) 
 
 
 async def test_a_receipt_is_verified_without_the_gateway(
-    settings: Settings, embedder: Embedder, tmp_path: Path
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     key = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
     )
     (tmp_path / "key.pem").write_bytes(key)
-    own = settings.model_copy(update={"receipt_keys": str(tmp_path / "key.pem")})
-    async with running(own, embedder) as gateway:
+    monkeypatch.setenv("NEARHIT_RECEIPTS_KEYS", str(tmp_path / "key.pem"))
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE)

@@ -1,16 +1,13 @@
-"""Makes the receipts of answers; see `gateway.receipts.receipt`."""
+"""Makes the receipts of answers."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from cache.lookup import ServedAnswer
-from gateway.auth.freshness import revision_header
-from gateway.receipts import receipt, receipt_keys
-from gateway.receipts.receipt import AuditLogHead, Statement
-from gateway.receipts.receipt_keys import ReceiptKeys
-from gateway.search.search_request import SearchRequest
-from gateway.settings.groups.lists import listed
-from gateway.settings.settings import Settings
+from gateway.extension import SearchRequest, revision_header
+from gateway.extensions.receipts import receipt
+from gateway.extensions.receipts.receipt import AuditLogHead, Statement
+from gateway.extensions.receipts.receipt_keys import ReceiptKeys
 from index.audit.audit_chain import AuditHead
 
 
@@ -22,12 +19,14 @@ class ReceiptIssuer:
     def __init__(
         self, keys: ReceiptKeys, audit_log: AuditLogHeads, now_s: Callable[[], float]
     ) -> None:
-        self.keys = keys
+        self._keys = keys
         self._audit_log = audit_log
         self._now_s = now_s
 
-    async def issue(self, sent: bytes, search: SearchRequest, served: ServedAnswer) -> str:
-        """The receipt of an answer, fresh or cached, to the request body `sent`.
+    async def header(
+        self, sent: bytes, search: SearchRequest, served: ServedAnswer
+    ) -> tuple[bytes, bytes]:
+        """The header with the receipt of an answer, fresh or cached, to the request body `sent`.
 
         Raises `DatabaseUnavailable`, for the head of the audit log.
         """
@@ -44,12 +43,4 @@ class ReceiptIssuer:
             chunks=receipt.chunk_digests(served.body),
             audit_log=head and AuditLogHead(number=head.number, hash=head.hash.hex()),
         )
-        return receipt.sign(statement, self.keys)
-
-
-def build(
-    settings: Settings, audit_log: AuditLogHeads, now_s: Callable[[], float]
-) -> ReceiptIssuer | None:
-    """None if no keys are configured. Raises `CommandError`."""
-    paths = listed(settings.receipt_keys)
-    return ReceiptIssuer(receipt_keys.load(paths), audit_log, now_s) if paths else None
+        return b"nearhit-receipt", receipt.sign(statement, self._keys).encode()

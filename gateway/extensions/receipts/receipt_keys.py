@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from jwt.algorithms import OKPAlgorithm
 
-from gateway.auth.jwk import thumbprint
-from gateway.errors import CommandError
+from gateway.extension import CommandError, thumbprint
 
 ALGORITHM = "EdDSA"
 _KEYS_MAX = 16
@@ -33,11 +32,11 @@ class ReceiptKeys:
 def load(paths: Sequence[str]) -> ReceiptKeys:
     """The keys of these PEM files; only the first has to be private. Raises `CommandError`."""
     if len(paths) > _KEYS_MAX:
-        raise CommandError(f"NEARHIT_RECEIPT_KEYS names more than {_KEYS_MAX} files")
+        raise CommandError(f"NEARHIT_RECEIPTS_KEYS names more than {_KEYS_MAX} files")
     keys = [_load(path) for path in paths]
     signing = keys[0]
     if not isinstance(signing, Ed25519PrivateKey):
-        raise CommandError(f"NEARHIT_RECEIPT_KEYS: the first file, {paths[0]}, has no private key")
+        raise CommandError(f"NEARHIT_RECEIPTS_KEYS: the first file, {paths[0]}, has no private key")
     published = [_jwk(key) for key in keys]
     return ReceiptKeys(signing, published[0]["kid"], {"keys": published})
 
@@ -49,11 +48,11 @@ def _load(path: str) -> Ed25519PrivateKey | Ed25519PublicKey:
         is_private = b"PRIVATE KEY" in pem
         key = load_pem_private_key(pem, None) if is_private else load_pem_public_key(pem)
     except OSError as error:
-        raise CommandError(f"NEARHIT_RECEIPT_KEYS: {path}: {error.strerror}") from None
+        raise CommandError(f"NEARHIT_RECEIPTS_KEYS: {path}: {error.strerror}") from None
     except (TypeError, UnsupportedAlgorithm, ValueError):
-        raise CommandError(f"NEARHIT_RECEIPT_KEYS: {path} is no PEM without a password") from None
+        raise CommandError(f"NEARHIT_RECEIPTS_KEYS: {path} is no PEM without a password") from None
     if not isinstance(key, Ed25519PrivateKey | Ed25519PublicKey):
-        raise CommandError(f"NEARHIT_RECEIPT_KEYS: {path} is no Ed25519 key")
+        raise CommandError(f"NEARHIT_RECEIPTS_KEYS: {path} is no Ed25519 key")
     return key
 
 

@@ -4,19 +4,21 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
-    from gateway.receipts.receipt import Statement
+    from gateway.extensions.receipts.receipt import Statement
+
+COMMANDS = typer.Typer()
 
 
+@COMMANDS.command(rich_help_panel="Operation")
 def verify(
     receipt: Annotated[
         Path, typer.Argument(help="File with the header Nearhit-Receipt; - for standard input.")
@@ -40,18 +42,23 @@ def verify(
         nearhit verify receipt.txt --keys keys.json --answer answer.json
     """
     with common.errors():
-        from gateway.receipts import receipt as receipts
+        from gateway.extension import CommandError
+        from gateway.extensions.receipts import receipt as receipts
 
-        text = sys.stdin.buffer.read() if receipt == Path("-") else _read(receipt)
         try:
+            text = sys.stdin.buffer.read() if receipt == Path("-") else receipt.read_bytes()
             statement = receipts.verify(
                 text.decode("ascii", "replace").strip(),
-                _key_set(keys),
-                request=None if request is None else _read(request),
-                answer=None if answer is None else _read(answer),
+                orjson.loads(keys.read_bytes()),
+                request=None if request is None else request.read_bytes(),
+                answer=None if answer is None else answer.read_bytes(),
             )
         except receipts.InvalidReceipt as error:
             raise CommandError(f"the receipt is not valid: {error}") from None
+        except orjson.JSONDecodeError:
+            raise CommandError(f"{keys} is no JSON Web Key Set") from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from None
     if as_json:
         common.print_json(statement.model_dump())
         return
@@ -72,20 +79,3 @@ def _lines(statement: "Statement") -> Iterator[tuple[str, str]]:
         yield name, shown.get(name, value)
     for number, chunk in enumerate(statement.chunks, start=1):
         yield f"chunk {number}", chunk
-
-
-def _key_set(path: Path) -> dict[str, Any]:
-    try:
-        key_set = orjson.loads(_read(path))
-    except orjson.JSONDecodeError:
-        key_set = None
-    if not isinstance(key_set, dict):
-        raise CommandError(f"{path} is no JSON Web Key Set")
-    return key_set
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from None

@@ -17,10 +17,13 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from starlette.types import Message
 
+from gateway.api.app import create_app
 from gateway.errors import CommandError
-from gateway.receipts import receipt_keys
-from gateway.receipts.receipt import TYPE, InvalidReceipt, verify
+from gateway.extensions.receipts import receipt_keys
+from gateway.extensions.receipts.receipt import TYPE, InvalidReceipt, verify
+from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.commands import refused, succeeds
@@ -61,9 +64,9 @@ def newer_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def settings(settings: Settings, key_file: Path) -> Settings:
-    return settings.model_copy(update={"receipt_keys": str(key_file)})
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch, key_file: Path) -> None:
+    monkeypatch.setenv("NEARHIT_RECEIPTS_KEYS", str(key_file))
 
 
 async def ask(caller: Caller, asked: bytes = ASKED, **headers: str) -> httpx2.Response:
@@ -196,15 +199,19 @@ async def test_nothing_of_a_receipt_can_be_changed(gateway: Gateway, ana: Caller
 
 
 async def test_old_keys_verify_old_receipts_while_a_new_one_signs(
-    settings: Settings, embedder: Embedder, public_file: Path, newer_file: Path
+    settings: Settings,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+    public_file: Path,
+    newer_file: Path,
 ) -> None:
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         old = (await ask(ana)).headers["nearhit-receipt"]
         old_keys = await published(gateway)
-    rotated = settings.model_copy(update={"receipt_keys": f"{newer_file}, {public_file}"})
-    async with running(rotated, embedder) as gateway:
+    monkeypatch.setenv("NEARHIT_RECEIPTS_KEYS", f"{newer_file}, {public_file}")
+    async with running(settings, embedder) as gateway:
         keys = await published(gateway)
         new = (await ask(gateway.as_(Caller(gateway.client, ana.key)))).headers["nearhit-receipt"]
 
@@ -215,9 +222,10 @@ async def test_old_keys_verify_old_receipts_while_a_new_one_signs(
 
 
 async def test_a_gateway_without_keys_makes_no_receipts(
-    settings: Settings, embedder: Embedder
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running(settings.model_copy(update={"receipt_keys": None}), embedder) as gateway:
+    monkeypatch.delenv("NEARHIT_RECEIPTS_KEYS")
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
 
@@ -232,7 +240,7 @@ def test_files_that_are_no_ed25519_keys_are_refused(tmp_path: Path, public_file:
     other.write_text("no key")
 
     for path in (wrong, other, public_file, tmp_path / "none.pem", tmp_path):
-        with pytest.raises(CommandError, match="NEARHIT_RECEIPT_KEYS"):
+        with pytest.raises(CommandError, match=f"NEARHIT_RECEIPTS_KEYS: .*{path}"):
             receipt_keys.load([str(path)])
 
 
@@ -264,3 +272,24 @@ async def test_the_command_verifies_offline(gateway: Gateway, ana: Caller, tmp_p
     assert "another answer" in said
     no_keys = await refused({}, "verify", paths["receipt"], "--keys", paths["receipt"])
     assert "no JSON Web Key Set" in no_keys
+
+
+async def test_a_start_with_a_missing_key_is_refused_in_one_line(
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NEARHIT_RECEIPTS_KEYS", str(tmp_path / "none.pem"))
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with pytest.raises(CommandError):
+        await create_app(settings, Metrics(), embedder)(
+            {"type": "lifespan", "state": {}}, receive, send
+        )
+
+    line = f"NEARHIT_RECEIPTS_KEYS: {tmp_path / 'none.pem'}: No such file or directory"
+    assert sent == [{"type": "lifespan.startup.failed", "message": line}]

@@ -13,9 +13,8 @@ import orjson
 from jwt import PyJWK, PyJWS
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gateway.receipts.receipt_keys import ALGORITHM, ReceiptKeys
+from gateway.extensions.receipts.receipt_keys import ALGORITHM, ReceiptKeys
 
-RECEIPT_PREFERENCE = "receipt"  # in the header `Prefer` of a request
 TYPE = "nearhit-receipt+jws"
 CHUNKS_MAX = 100  # digests in one receipt, which is a header: 60 bytes each
 RECEIPT_BYTES_MAX = 64_000
