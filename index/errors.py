@@ -14,7 +14,6 @@ IndexStoreError
 ├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
 ├── PrerequisitesMissing   the database lacks what an administrator has to give
-├── ProvisioningRefused    a user or group can't be as the identity provider asks
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
 ├── RightsLost             the key whose rights a job has no longer works
@@ -32,7 +31,6 @@ IndexStoreError
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Literal
 
 from index.model.quota import Excess
 
@@ -146,19 +144,6 @@ class PrerequisitesMissing(IndexStoreError):
             lines.append("An administrator runs, in this database:")
             lines += [f"  {remedy}" for remedy in remedies]
         super().__init__("\n".join(lines))
-
-
-class ProvisioningRefused(IndexStoreError):
-    """Nothing was changed: a user or group can't be as the identity provider asks.
-
-    scim_type: the reason as RFC 7644, section 3.12 names it.
-    """
-
-    def __init__(
-        self, scim_type: Literal["uniqueness", "invalidValue", "tooMany"], detail: str
-    ) -> None:
-        super().__init__(detail)
-        self.scim_type = scim_type
 
 
 class QueueFull(IndexStoreError):

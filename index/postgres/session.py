@@ -13,6 +13,7 @@ from index.postgres.functions import security_definer_functions
 from index.postgres.functions.function_roles import Connection
 
 Row: TypeAlias = Mapping[str, Any]
+UniqueViolation: TypeAlias = asyncpg.UniqueViolationError  # what callers of a `Session` may catch
 PreparedStatement: TypeAlias = "asyncpg.prepared_stmt.PreparedStatement[asyncpg.Record]"
 ObserveStatement: TypeAlias = Callable[[str, float], None]
 

@@ -19,7 +19,12 @@ from gateway.extension import (
     tool_result,
 )
 from gateway.extensions.context_check.context_check_schemas import ChunkId
-from index.documents.held_passages import HeldPassage, HeldPassages, PassageState, State
+from gateway.extensions.context_check.held_passages import (
+    HeldPassage,
+    HeldPassages,
+    PassageState,
+    State,
+)
 
 _RESULTS_MAX = 200  # what a model can list; programs send 1,000 over HTTP
 

@@ -5,7 +5,7 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import AwareDatetime, FailFast, Field, model_validator
 
 from gateway.extension import Body, schemas, with_example
-from index.documents.held_passages import State
+from gateway.extensions.context_check.held_passages import State
 from index.model.document import DocumentId
 
 PASSAGES_MAX = 1_000

@@ -23,7 +23,7 @@ from gateway.extensions.context_check.context_check_schemas import (
     ContextCheckBody,
     PassageStateAnswer,
 )
-from index.documents.held_passages import HeldPassage, HeldPassages
+from gateway.extensions.context_check.held_passages import HeldPassage, HeldPassages
 
 _BODY_BYTES_MAX = 3_000 * PASSAGES_MAX  # identifiers of documents have at most 2,048 bytes
 

@@ -1,8 +1,8 @@
 """The attributes of users and groups that a filter may name, and their values."""
 
 from gateway.extensions.scim.filter_predicates import Attributes, Kind, Values
-from index.tenants.group_provisioning import GroupUser, ProvisionedGroup
-from index.tenants.user_provisioning import ProvisionedUser, UserEmail
+from gateway.extensions.scim.group_provisioning import GroupUser, ProvisionedGroup
+from gateway.extensions.scim.user_provisioning import ProvisionedUser, UserEmail
 
 EMAIL_PARTS = {"value": Kind.FOLDED_TEXT, "type": Kind.FOLDED_TEXT, "primary": Kind.BOOLEAN}
 MEMBER_PARTS = {"value": Kind.TEXT, "display": Kind.FOLDED_TEXT, "type": Kind.FOLDED_TEXT}

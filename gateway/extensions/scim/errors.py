@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.extension import problems
-from index.errors import ProvisioningRefused
 
 MEDIA_TYPE = "application/scim+json"
 _ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
@@ -17,6 +16,14 @@ ScimType: TypeAlias = Literal[
     "invalidFilter", "invalidPath", "invalidSyntax", "invalidValue", "mutability", "noTarget",
     "tooMany", "uniqueness",
 ]  # fmt: skip
+
+
+class ProvisioningRefused(Exception):
+    """Nothing was changed: a user or group can't be as the identity provider asks."""
+
+    def __init__(self, scim_type: ScimType, detail: str) -> None:
+        super().__init__(detail)
+        self.scim_type = scim_type
 
 
 class ScimErrorAnswer(BaseModel):

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from gateway.extension import Extension, Services
+from gateway.extensions.scim.group_provisioning import GroupProvisioning
 from gateway.extensions.scim.routes import ROUTES
 from gateway.extensions.scim.scim_services import ScimServices
 from gateway.extensions.scim.scim_settings import ScimSettings
-from index.tenants.group_provisioning import GroupProvisioning
-from index.tenants.user_provisioning import UserProvisioning
+from gateway.extensions.scim.user_provisioning import UserProvisioning
 
 
 @asynccontextmanager

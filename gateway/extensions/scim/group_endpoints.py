@@ -8,6 +8,13 @@ from starlette.responses import Response
 from gateway.extension import RequestContext, problems
 from gateway.extensions.scim.attributes import OF_GROUPS, group_values
 from gateway.extensions.scim.errors import invalid
+from gateway.extensions.scim.group_provisioning import (
+    GroupChange,
+    GroupMatch,
+    GroupName,
+    GroupUser,
+    ProvisionedGroup,
+)
 from gateway.extensions.scim.patch import patch_attributes, patch_members, patch_steps
 from gateway.extensions.scim.resources import (
     list_response,
@@ -27,13 +34,6 @@ from gateway.extensions.scim.scim_schemas import (
 )
 from gateway.extensions.scim.scim_services import ScimServices
 from index.model.identifiers import GroupId
-from index.tenants.group_provisioning import (
-    GroupChange,
-    GroupMatch,
-    GroupName,
-    GroupUser,
-    ProvisionedGroup,
-)
 
 PATH = "/scim/v2/Groups"
 _INDEXED = frozenset({"displayname", "externalid", "id", "members"})

@@ -22,8 +22,8 @@ from gateway.extensions.scim.filter_grammar import (
     parse_path,
 )
 from gateway.extensions.scim.filter_predicates import compile_filter
+from gateway.extensions.scim.group_provisioning import MEMBERS_MAX, GroupUser
 from gateway.extensions.scim.scim_schemas import GROUP, USER, MemberBody, PatchBody, usable_emails
-from index.tenants.group_provisioning import MEMBERS_MAX, GroupUser
 
 _OURS = (f"{USER}:".lower(), f"{GROUP}:".lower())
 _MEMBERS: TypeAdapter[tuple[MemberBody, ...]] = TypeAdapter(

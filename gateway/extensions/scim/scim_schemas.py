@@ -16,8 +16,8 @@ from pydantic.alias_generators import to_camel
 
 from gateway.extension import Storable, with_example
 from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
+from gateway.extensions.scim.group_provisioning import MEMBERS_MAX
 from index.model.document import Line
-from index.tenants.group_provisioning import MEMBERS_MAX
 
 PARTS_MAX = 6 * MEMBERS_MAX  # of a body: a member is an object with up to four names
 

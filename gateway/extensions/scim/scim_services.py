@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from gateway.extensions.scim.group_provisioning import GroupProvisioning
 from gateway.extensions.scim.scim_settings import ScimSettings
-from index.tenants.group_provisioning import GroupProvisioning
-from index.tenants.user_provisioning import UserProvisioning
+from gateway.extensions.scim.user_provisioning import UserProvisioning
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,13 @@ from gateway.extensions.scim.scim_schemas import (
 )
 from gateway.extensions.scim.scim_services import ScimServices
 from gateway.extensions.scim.scim_settings import ScimSettings
+from gateway.extensions.scim.user_provisioning import (
+    ProvisionedUser,
+    UserAttributes,
+    UserEmail,
+    UserMatch,
+)
 from index.model.identifiers import SubjectId
-from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserEmail, UserMatch
 
 PATH = "/scim/v2/Users"
 _INDEXED = frozenset({"username", "externalid", "id", "active"})

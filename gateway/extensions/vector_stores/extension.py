@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from gateway.extension import Dialect, Extension, Services, read_options
 from gateway.extensions.vector_stores import errors
+from gateway.extensions.vector_stores.extractors import Extractors
 from gateway.extensions.vector_stores.routes import ROUTES
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from ingest.parse.extractors import Extractors
 
 _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of them
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.extension import DocumentServices, SearchServices, Stores
-from ingest.parse.extractors import Extractors
+from gateway.extensions.vector_stores.extractors import Extractors
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import orjson
 import pytest
 
 from gateway import schemas
+from gateway.extensions.scim.group_provisioning import MEMBERS_MAX
 from gateway.extensions.scim.scim_schemas import GroupBody
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from index.tenants.group_provisioning import MEMBERS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import pytest
 
+from gateway.extensions.context_check.held_passages import HeldPassage, HeldPassages
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from gateway.extensions.vector_stores.file_store import FileListing
 from gateway.extensions.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from index.documents.document_store import DocumentStore
-from index.documents.held_passages import HeldPassage, HeldPassages
 from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
 from index.model.boost import Boost

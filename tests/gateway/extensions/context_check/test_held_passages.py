@@ -4,13 +4,28 @@ from typing import Any, cast
 
 import pytest
 
-from index.documents.held_passages import HeldPassage, HeldPassages
+from gateway.extensions.context_check.held_passages import HeldPassage, HeldPassages
 from index.model.query import Filter
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import run_sql
+from tests.index.conftest import (
+    database,
+    reused,
+    reused_databases,
+    settings,
+    tenants,
+)
 from tests.index.support.query_plans import explained_searches, nodes
+
+__all__ = [  # fixtures
+    "database",
+    "reused",
+    "reused_databases",
+    "settings",
+    "tenants",
+]
 
 pytestmark = pytest.mark.anyio
 

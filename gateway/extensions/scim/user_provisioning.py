@@ -9,13 +9,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-import asyncpg
-
+from gateway.extensions.scim.errors import ProvisioningRefused
+from gateway.extensions.scim.examined_rows import examine_rows
 from index.audit import audit_log
-from index.errors import ProvisioningRefused
 from index.postgres.database import Database
-from index.postgres.session import Row, Session
-from index.tenants.examined_rows import examine_rows
+from index.postgres.session import Row, Session, UniqueViolation
 
 _NAMED_MAX = 100  # keys and groups that one row of the audit log names; it has their number
 
@@ -130,7 +128,7 @@ class UserProvisioning:
             try:
                 values = _values(after)
                 updated = await session.row("provisioning.update_user", tenant, user_id, *values)
-            except asyncpg.UniqueViolationError:
+            except UniqueViolation:
                 raise _taken() from None
             assert updated is not None, "its row is locked"
             ended = await _carry_over(session, tenant, user.attributes, after)

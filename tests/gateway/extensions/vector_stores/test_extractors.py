@@ -8,9 +8,9 @@ import pytest
 
 from common.errors import Saturated
 from common.processes.module_worker import ProcessKilled
+from gateway.extensions.vector_stores.extractors import WAITING_MAX, Extractors
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
-from ingest.parse.extractors import WAITING_MAX, Extractors
 from tests.ingest.sources.files import slow_pdf
 
 pytestmark = pytest.mark.anyio

@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import asyncpg
-
+from gateway.extensions.scim.errors import ProvisioningRefused
+from gateway.extensions.scim.examined_rows import EXAMINED_MAX, examine_rows, too_many_examined
 from index.audit import audit_log
-from index.errors import ProvisioningRefused
 from index.postgres.database import Database
-from index.postgres.session import Row, Session
-from index.tenants.examined_rows import EXAMINED_MAX, examine_rows, too_many_examined
+from index.postgres.session import Row, Session, UniqueViolation
 
 MEMBERS_MAX = 10_000  # users of one group; a starting value
 _PAGE = "provisioning.provisioned_groups_page"
@@ -224,7 +222,7 @@ async def _rename(
     values = (after.group_id, after.display_name, after.external_id)
     try:
         updated = await session.rows("provisioning.update_group", tenant, scim_id, *values)
-    except asyncpg.UniqueViolationError:
+    except UniqueViolation:
         updated = ()
     if not updated:
         raise _taken()

@@ -4,14 +4,34 @@ from dataclasses import replace
 
 import pytest
 
-from index.errors import ProvisioningRefused
+from gateway.extensions.scim import examined_rows, group_provisioning
+from gateway.extensions.scim.errors import ProvisioningRefused
+from gateway.extensions.scim.group_provisioning import (
+    GroupChange,
+    GroupMatch,
+    GroupName,
+    GroupProvisioning,
+)
+from gateway.extensions.scim.user_provisioning import UserAttributes, UserMatch, UserProvisioning
 from index.postgres.database import Database
-from index.tenants import examined_rows, group_provisioning
-from index.tenants.group_provisioning import GroupChange, GroupMatch, GroupName, GroupProvisioning
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
-from index.tenants.user_provisioning import UserAttributes, UserMatch, UserProvisioning
+from tests.index.conftest import (
+    database,
+    reused,
+    reused_databases,
+    settings,
+    tenants,
+)
+
+__all__ = [  # fixtures
+    "database",
+    "reused",
+    "reused_databases",
+    "settings",
+    "tenants",
+]
 
 pytestmark = pytest.mark.anyio
 

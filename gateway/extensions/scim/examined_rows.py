@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from index.errors import ProvisioningRefused
+from gateway.extensions.scim.errors import ProvisioningRefused
 from index.postgres.session import Row, Session
 
 EXAMINED_MAX = 20_000  # users or groups of one request; a starting value
