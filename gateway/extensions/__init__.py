@@ -1,5 +1,6 @@
 """Finds the extensions: the folders here, and the entry points of other distributions.
 
+A folder whose name begins with an underscore is none, but what several of them use.
 Nothing outside this folder names one of them. One that is switched off is not even imported.
 """
 
@@ -146,6 +147,8 @@ def with_metrics(metrics: "Metrics") -> "Metrics":
 
 def _own() -> Iterator[FoundExtension]:
     for module in pkgutil.iter_modules(__path__):
+        if module.name.startswith("_"):
+            continue
         import_it = partial(_import, module.name)
         commands = partial(_import_commands, module.name)
         name = module.name.removesuffix("_")  # of a keyword, which no statement could import

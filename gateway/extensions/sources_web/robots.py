@@ -3,8 +3,8 @@
 from typing import Protocol
 from urllib.parse import urljoin
 
-from ingest.web.client import AGENT, Fetched, WebClient
-from ingest.web.errors import Unfetchable
+from gateway.extensions._web.client import AGENT, Fetched, WebClient
+from gateway.extensions._web.errors import Unfetchable
 
 ROBOTS_BYTES_MAX = 512 * 2**10  # the standard asks for 500 KiB at least
 DELAY_S_MAX = 60.0  # a host that asks for a longer delay is not read

@@ -4,8 +4,8 @@ import zlib
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from ingest.web import client
-from ingest.web.errors import Unfetchable
+from gateway.extensions._web import client
+from gateway.extensions._web.errors import Unfetchable
 
 SITEMAP_BYTES_MAX = 16 * 2**20  # unpacked; a starting value: 50,000 URLs of 300 bytes
 SITEMAPS_MAX = 100  # that an index may list; a starting value

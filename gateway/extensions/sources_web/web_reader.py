@@ -5,16 +5,16 @@ import time
 from collections.abc import Mapping
 
 from gateway.extension import Services, Settings, listed, source_reader
+from gateway.extensions._web import urls
+from gateway.extensions._web.addresses import AddressPolicy, parse_networks
+from gateway.extensions._web.client import WebClient
+from gateway.extensions._web.host_rates import HostRates
+from gateway.extensions._web.resolver import Resolver
 from gateway.extensions.sources_web.crawler_settings import CrawlerSettings
 from gateway.extensions.sources_web.web_page_store import PageState, WebPageStore
 from gateway.extensions.sources_web.web_schemas import WebSettings
 from gateway.extensions.sources_web.web_source import WebSource
 from ingest.sources.report import Report
-from ingest.web import urls
-from ingest.web.addresses import AddressPolicy, parse_networks
-from ingest.web.client import WebClient
-from ingest.web.host_rates import HostRates
-from ingest.web.resolver import Resolver
 
 
 class WebReader:

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from gateway.extension import SourceConfiguration, SourceDocuments
+from gateway.extensions._web import urls
 from index.model.document import Line, Uri
-from ingest.web import urls
 
 PAGES_MAX = 20_000  # at one a second, a reading takes half a day
 

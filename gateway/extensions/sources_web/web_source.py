@@ -10,6 +10,9 @@ from importlib.util import find_spec
 
 import orjson
 
+from gateway.extensions._web import urls
+from gateway.extensions._web.client import AGENT, Fetched, WebClient
+from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions.sources_web import robots, sitemaps
 from gateway.extensions.sources_web.robots import Robots
 from gateway.extensions.sources_web.url_queue import UrlQueue
@@ -29,9 +32,6 @@ from ingest.sources.source import (
     document,
     reason,
 )
-from ingest.web import urls
-from ingest.web.client import AGENT, Fetched, WebClient
-from ingest.web.errors import Unfetchable
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")

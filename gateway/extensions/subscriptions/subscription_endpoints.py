@@ -22,6 +22,7 @@ from gateway.extension import (
     schemas,
     utc_now,
 )
+from gateway.extensions._web import urls
 from gateway.extensions.subscriptions.subscription_schemas import (
     REFUSED_FIELDS,
     SUBSCRIPTION_ID,
@@ -43,7 +44,6 @@ from gateway.extensions.subscriptions.subscription_store import (
 from gateway.extensions.subscriptions.webhooks import webhook_message
 from gateway.extensions.subscriptions.webhooks.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
 from index.tenants.principals import Principal
-from ingest.web import urls
 
 _PAGE_MAX = 100
 

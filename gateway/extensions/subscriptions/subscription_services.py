@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.extension import ChangeLogFeed, SearchRequest, Services, compute_answer, listed
+from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions.subscriptions.change_follower import ChangeFollower, Compute
 from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMetrics
 from gateway.extensions.subscriptions.subscription_settings import SubscriptionSettings
@@ -18,7 +19,6 @@ from gateway.extensions.subscriptions.webhooks.webhook_message import PAUSES_S
 from gateway.extensions.subscriptions.webhooks.webhook_sender import WebhookSender
 from gateway.extensions.subscriptions.webhooks.webhook_store import WebhookStore
 from index.invalidation.changes import ChangeLog
-from ingest.web.addresses import AddressPolicy, parse_networks
 
 
 @dataclass(frozen=True, slots=True)

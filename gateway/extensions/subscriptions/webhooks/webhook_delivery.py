@@ -20,6 +20,11 @@ import structlog
 from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.extension import problems, utc_now
+from gateway.extensions._web.addresses import AddressPolicy
+from gateway.extensions._web.client import OutgoingMessage, WebClient
+from gateway.extensions._web.errors import Unfetchable
+from gateway.extensions._web.host_rates import HostRates
+from gateway.extensions._web.resolver import Resolver
 from gateway.extensions.subscriptions.answer_events import parse_event_id
 from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMetrics
 from gateway.extensions.subscriptions.subscription_watcher import (
@@ -34,11 +39,6 @@ from gateway.extensions.subscriptions.webhooks.webhook_message import WebhookMes
 from gateway.extensions.subscriptions.webhooks.webhook_store import ActiveWebhook, WebhookStore
 from index.errors import IndexStoreError
 from index.tenants.principals import PrincipalStore
-from ingest.web.addresses import AddressPolicy
-from ingest.web.client import OutgoingMessage, WebClient
-from ingest.web.errors import Unfetchable
-from ingest.web.host_rates import HostRates
-from ingest.web.resolver import Resolver
 
 # Starting values, not measured.
 _REQUEST_S_MAX = 15.0

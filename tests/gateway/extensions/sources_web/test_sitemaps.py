@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
+from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions.sources_web import sitemaps
 from gateway.extensions.sources_web.sitemaps import Sitemap
-from ingest.web.errors import Unfetchable
 
 HEAD = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 SPACE = b' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -15,10 +15,10 @@ from threading import Event, Timer
 from urllib.parse import urlsplit, urlunsplit
 
 from common import tls
-from ingest.web import urls
-from ingest.web.errors import Unfetchable
-from ingest.web.host_rates import HostRates
-from ingest.web.resolver import Resolver
+from gateway.extensions._web import urls
+from gateway.extensions._web.errors import Unfetchable
+from gateway.extensions._web.host_rates import HostRates
+from gateway.extensions._web.resolver import Resolver
 
 # Starting values, not measured.
 CONNECT_S_MAX = 10.0  # for all addresses of the host together

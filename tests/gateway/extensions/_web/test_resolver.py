@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ingest.web.addresses import AddressPolicy
-from ingest.web.errors import Unfetchable
-from ingest.web.resolver import RESOLVED_MAX, TENANT_LOOKUPS_MAX, Resolver
+from gateway.extensions._web.addresses import AddressPolicy
+from gateway.extensions._web.errors import Unfetchable
+from gateway.extensions._web.resolver import RESOLVED_MAX, TENANT_LOOKUPS_MAX, Resolver
 
 
 def answering(*addresses: str, tenant: str = "") -> Resolver:

@@ -1,6 +1,6 @@
 """The rate of a host, whoever asks it."""
 
-from ingest.web.host_rates import HostRates
+from gateway.extensions._web.host_rates import HostRates
 
 HOST = "help.example"
 

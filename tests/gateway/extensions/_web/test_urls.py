@@ -2,8 +2,8 @@
 
 import pytest
 
+from gateway.extensions._web import urls
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
-from ingest.web import urls
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ingest.web.addresses import AddressPolicy, parse_networks
-from ingest.web.client import OutgoingMessage, WebClient
-from ingest.web.errors import Unfetchable
-from ingest.web.host_rates import HostRates
-from ingest.web.resolver import Resolver
+from gateway.extensions._web.addresses import AddressPolicy, parse_networks
+from gateway.extensions._web.client import OutgoingMessage, WebClient
+from gateway.extensions._web.errors import Unfetchable
+from gateway.extensions._web.host_rates import HostRates
+from gateway.extensions._web.resolver import Resolver
 from tests.ingest.support.web_server import Answer, web_host
 
 LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))

@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from typing import Any, TypeAlias
 
 from common.shares.budget import FairBudget
-from ingest.web.addresses import AddressPolicy
-from ingest.web.errors import Unfetchable
+from gateway.extensions._web.addresses import AddressPolicy
+from gateway.extensions._web.errors import Unfetchable
 
 # Starting values, not measured.
 RESOLVE_S_MAX = 10.0

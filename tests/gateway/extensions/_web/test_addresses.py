@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from ingest.web.addresses import AddressPolicy, parse_networks
+from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 
 
 @pytest.mark.parametrize(
