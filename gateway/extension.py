@@ -76,7 +76,12 @@ from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options, source_reader
 from gateway.sources.source_kinds import SourceReader
-from gateway.sources.source_schemas import SourceConfiguration, SourceDocuments
+from gateway.sources.source_schemas import (
+    InnerPath,
+    SourceConfiguration,
+    SourceDocuments,
+    SourceFiles,
+)
 from gateway.stores import Stores, default_quotas
 from gateway.worker.repetition import repeat
 
@@ -168,6 +173,7 @@ __all__ = [
     "Headers",
     "HeldAnswers",
     "HitAnswer",
+    "InnerPath",
     "McpMethod",
     "McpTool",
     "MetricRegistry",
@@ -184,6 +190,7 @@ __all__ = [
     "Settings",
     "SourceConfiguration",
     "SourceDocuments",
+    "SourceFiles",
     "SourceKind",
     "Storable",
     "Stores",

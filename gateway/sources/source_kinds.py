@@ -7,12 +7,7 @@ from pydantic import RootModel, ValidationError
 
 from gateway.settings.settings import Settings
 from gateway.sources import source_reader
-from gateway.sources.source_schemas import (
-    GitSourceBody,
-    PathSourceBody,
-    SourceConfiguration,
-    body_of,
-)
+from gateway.sources.source_schemas import PathSourceBody, SourceConfiguration, body_of
 from index.sources.source_store import StoredSource
 from ingest.errors import JobRefused
 from ingest.sources.report import Report
@@ -54,7 +49,7 @@ class SourceKinds:
         try:
             body: SourceConfiguration = self.body.model_validate_json(orjson.dumps(fields)).root
         except ValidationError as error:
-            if error.errors()[0]["type"] != "union_tag_invalid":
+            if error.errors()[0]["loc"] not in ((), ("kind",)):
                 raise
             raise JobRefused(
                 f"Sources of kind {source.kind} are of an extension that is off."
@@ -63,16 +58,16 @@ class SourceKinds:
 
     def denial_reason(self, body: SourceConfiguration) -> str | None:
         """The reason why this server may not read the source; None if it may."""
-        if isinstance(body, PathSourceBody | GitSourceBody):
-            return source_reader.denial_reason(self._settings, body)
+        if isinstance(body, PathSourceBody):
+            return source_reader.denial_reason(self._settings)
         return self._added[type(body)].denial_reason(body.settings)
 
     async def open(self, tenant: str, name: str, body: SourceConfiguration) -> Source:
         """The tenant's source. Raises `JobRefused`."""
-        if isinstance(body, PathSourceBody | GitSourceBody):
-            return await source_reader.open_for_reading(self._settings, tenant, name, body)
         if (reason := self.denial_reason(body)) is not None:
             raise JobRefused(reason)
+        if isinstance(body, PathSourceBody):
+            return await source_reader.open_for_reading(self._settings, tenant, name, body)
         return await self._added[type(body)].open(tenant, name, body.settings)
 
     async def record(

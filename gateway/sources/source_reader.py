@@ -1,52 +1,31 @@
-"""Opens sources that the server reads itself, and limits which paths and hosts it may read."""
+"""Opens sources that the server reads from its disk, and limits which paths it may read."""
 
 import asyncio
-from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from gateway import schemas
-from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
-from gateway.sources.source_schemas import (
-    GitSettings,
-    GitSourceBody,
-    PathSettings,
-    PathSourceBody,
-    SourceDocuments,
-)
+from gateway.sources.source_schemas import PathSettings, PathSourceBody, SourceDocuments
 from ingest.errors import JobRefused
-from ingest.sources.bounded_source import BoundedSource
 from ingest.sources.kinds import Kind, open_source
-from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Source
 
 
-def denial_reason(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
-    """The reason why this server may not read the source; None if it may."""
-    if isinstance(body, PathSourceBody):
-        if settings.sources_dir is None:
-            return "This server may read no folder: ask the operator to set NEARHIT_SOURCES_DIR."
-        return None
-    if urlsplit(body.settings.url).netloc not in listed(settings.sources_git_hosts):
-        return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
+def denial_reason(settings: Settings) -> str | None:
+    """The reason why this server may not read a path; None if it may."""
+    if settings.sources_dir is None:
+        return "This server may read no folder: ask the operator to set NEARHIT_SOURCES_DIR."
     return None
 
 
 async def open_for_reading(
-    settings: Settings, tenant: str, name: str, body: PathSourceBody | GitSourceBody
+    settings: Settings, tenant: str, name: str, body: PathSourceBody
 ) -> Source:
     """The tenant's source. Raises `JobRefused`."""
-    if (reason := denial_reason(settings, body)) is not None:
-        raise JobRefused(reason)
-    if isinstance(body, PathSourceBody):
-        return await asyncio.to_thread(
-            _path_source, settings, tenant, name, body.kind, body.settings
-        )
-    return _checkout_source(settings, name, body.settings)
+    return await asyncio.to_thread(_path_source, settings, tenant, name, body.kind, body.settings)
 
 
 def defaults_of(
@@ -88,16 +67,3 @@ def _path_source(
     path = confined.locate(base, config.path, label, is_folder=kind == "folder")
     defaults = defaults_of(settings, config, config.base_url)
     return open_source(kind, path, defaults, name=name, columns=config.columns, within=base)
-
-
-def _checkout_source(settings: Settings, name: str, config: GitSettings) -> Source:
-    return BoundedSource(
-        ReaderRequest(
-            "checkout",
-            Path(config.path),
-            defaults_of(settings, config, config.base_url),
-            name,
-            url=config.url,
-            branch=config.branch,
-        )
-    )

@@ -1,11 +1,9 @@
 """The request and response bodies of sources."""
 
-import re
 from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, Union
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from pydantic import AfterValidator, Field, RootModel
 
@@ -24,9 +22,6 @@ from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
 from ingest.sources.base_url import checked as checked_base_url
 
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
-_BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
-
 
 def _inside(path: str) -> str:
     parts = PurePosixPath(path).parts
@@ -35,22 +30,7 @@ def _inside(path: str) -> str:
     return path
 
 
-def _public_git(url: str) -> str:
-    """Check the URL: no credentials in a source's settings, and no protocol but HTTP."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(parts.netloc):
-        raise ValueError("must be an http or https URL without a user name")
-    if parts.query or parts.fragment:
-        raise ValueError("must be a URL without ? and #")
-    return url
-
-
-def _branch(name: str) -> str:
-    if not _BRANCH.fullmatch(name) or ".." in name:
-        raise ValueError("must be a valid branch name")
-    return name
-
-
+InnerPath: TypeAlias = Annotated[Line, AfterValidator(_inside)]
 _Schedule = Annotated[Line, AfterValidator(schedule.checked)]
 
 
@@ -69,7 +49,7 @@ class SourceDocuments(Body):
     )
 
 
-class _FileSettings(SourceDocuments):
+class SourceFiles(SourceDocuments):
     base_url: Annotated[Uri, AfterValidator(checked_base_url)] | None = Field(
         None,
         description="URL below which the documents open in a browser; their `uri` is this and the "
@@ -77,24 +57,12 @@ class _FileSettings(SourceDocuments):
     )
 
 
-class PathSettings(_FileSettings):
-    path: Annotated[Line, AfterValidator(_inside)] = Field(
+class PathSettings(SourceFiles):
+    path: InnerPath = Field(
         description="path of the folder or file, relative to NEARHIT_SOURCES_DIR/TENANT"
     )
     columns: dict[Line, Line] = Field(
         {}, description="for tables: by document field, the name of its column"
-    )
-
-
-class GitSettings(_FileSettings):
-    url: Annotated[Uri, AfterValidator(_public_git)] = Field(
-        description="URL of the repository, on a host of NEARHIT_SOURCES_GIT_HOSTS"
-    )
-    branch: Annotated[Line, AfterValidator(_branch)] | None = Field(
-        None, description="branch to read; null: the default one"
-    )
-    path: Annotated[Line, AfterValidator(_inside)] = Field(
-        ".", description="path of the folder to read, relative to the repository"
     )
 
 
@@ -116,17 +84,14 @@ class PathSourceBody(SourceConfiguration):
     settings: PathSettings
 
 
-class GitSourceBody(SourceConfiguration):
-    kind: Literal["git"] = Field(description="`git`: a repository")
-    settings: GitSettings
-
-
 @cache
 def body_of(*further: type[SourceConfiguration]) -> type[RootModel[Any]]:
     """The body of `PUT /v1/sources`, one of the core's kinds or a further one."""
-    kinds: Any = Union[(PathSourceBody, GitSourceBody, *further)]
+    kinds: Any = Union[(PathSourceBody, *further)]
+    if further:
+        kinds = Annotated[kinds, Field(discriminator="kind")]
 
-    class SourceBody(RootModel[Annotated[kinds, Field(discriminator="kind")]]):
+    class SourceBody(RootModel[kinds]):
         """The configuration of a source, by its kind."""
 
     return SourceBody

@@ -3,26 +3,22 @@
 Its file may have been made to take gigabytes, or an hour, and no library that reads it has limits.
 """
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.reader_request import REQUEST, ReaderRequest
-from ingest.sources.readers.checkout import CLONE_S_MAX
 from ingest.sources.source import Item, RefusedItem
 
 # Starting values, not measured, but for the memory: pyarrow takes 0.7 GB of addresses for itself.
 MEMORY_BYTES_MAX = 2**30
 CPU_S_MAX = 6 * 3_600
-PACK_BYTES_MAX = 2 * 2**30  # each file of a repository that is cloned
 SILENT_S_MAX = 300.0  # without another item; a git source begins with two commands of 120 s
 ITEM_BYTES_MAX = 32 * 2**20  # the longest text, with each character escaped, and the other fields
 _MESSAGE_BYTES_MAX = ITEM_BYTES_MAX + 65_536
+_LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 _READER = f"{__package__}.reader_process"
 _TOO_SLOW = f"has no further item after {SILENT_S_MAX:.0f} s; the rest is not read"
 _ENDED = "takes more memory or time to read than the limits; the rest is not read"
@@ -44,31 +40,12 @@ class BoundedSource:
         Does blocking I/O. At a limit, what comes after it is refused as a whole. Raises
         `JobRefused` if the source can never be read.
         """
-        if self._request.kind != "checkout":
-            yield from self._items(ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX), None)
-            return
-        folder = Path(tempfile.mkdtemp(prefix="nearhit-git-"))
         try:
-            limits = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX, PACK_BYTES_MAX)
-            yield from self._items(limits, folder)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # if the supervisor has been killed
-
-    def stop(self) -> None:
-        """End `documents` soon; another thread calls it."""
-        self._is_stopped = True  # first: the other thread may be about to start the process
-        if self._process is not None:
-            self._process.kill()
-
-    def _items(self, limits: ProcessLimits, folder: Path | None) -> Iterator[Item]:
-        wait_s = SILENT_S_MAX + (CLONE_S_MAX if folder else 0)
-        try:
-            with ModuleProcess(_READER, limits, folder=folder) as self._process:
+            with ModuleProcess(_READER, _LIMITS) as self._process:
                 if self._is_stopped:
                     return
                 self._process.send(REQUEST.dump_json(self._request))
-                self._process.send(str(folder or "").encode())
-                while (message := self._process.receive(_MESSAGE_BYTES_MAX, wait_s)) is not None:
+                while message := self._process.receive(_MESSAGE_BYTES_MAX, SILENT_S_MAX):
                     for line in message.splitlines():
                         item = item_codec.decode(line)
                         if isinstance(item, item_codec.EndOfItems):
@@ -76,10 +53,15 @@ class BoundedSource:
                                 raise JobRefused(item.failure)
                             return
                         yield item
-                    wait_s = SILENT_S_MAX
             yield self._refused(_TOO_SLOW)
         except (EOFError, OSError):
             yield self._refused(_ENDED)
+
+    def stop(self) -> None:
+        """End `documents` soon; another thread calls it."""
+        self._is_stopped = True  # first: the other thread may be about to start the process
+        if self._process is not None:
+            self._process.kill()
 
     def _refused(self, why: str) -> RefusedItem:
         return RefusedItem(self._request.path.name or self.name, why, holds="")

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import assert_never
 
 from common.processes.module_process import connect
@@ -12,7 +11,7 @@ from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.bounded_source import ITEM_BYTES_MAX
 from ingest.sources.reader_request import REQUEST, ReaderRequest
-from ingest.sources.readers import checkout, conversations, delimited, faqs, parquet
+from ingest.sources.readers import conversations, delimited, faqs, parquet
 from ingest.sources.readers.git import GitSource
 from ingest.sources.source import Item, RefusedItem
 
@@ -21,7 +20,7 @@ _TOGETHER_S, _TOGETHER_BYTES = 0.05, 65_536  # starting values
 _TOO_LARGE = "takes more memory to read than the limit; the rest is not read"
 
 
-def _documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
+def _documents(request: ReaderRequest) -> Iterator[Item]:
     match request.kind:
         case "git":
             return GitSource(request).documents()
@@ -33,17 +32,15 @@ def _documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
             return faqs.documents(request)
         case "conversations":
             return conversations.documents(request)
-        case "checkout":
-            return checkout.documents(request, folder)
         case kind:
             assert_never(kind)
 
 
-def _lines(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
+def _lines(request: ReaderRequest) -> Iterator[bytes]:
     """The items, and at last the end. Libraries raise any exception."""
     whole, failure = request.path.name or request.name, None
     try:
-        for item in _documents(request, folder):
+        for item in _documents(request):
             message = item_codec.encode(item)
             if len(message) > ITEM_BYTES_MAX:
                 reason = f"has an item of over {ITEM_BYTES_MAX:,} bytes"
@@ -62,8 +59,7 @@ def _lines(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
 def _serve(connection: Connection) -> None:
     request = REQUEST.validate_json(connection.recv_bytes(_REQUEST_BYTES_MAX))
     use_case(request.identifier_case)
-    folder = Path(connection.recv_bytes(_REQUEST_BYTES_MAX).decode())
-    for message in _together(_lines(request, folder)):
+    for message in _together(_lines(request)):
         connection.send_bytes(message)
 
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.sources.source import Defaults
 
-Kind: TypeAlias = Literal["git", "csv", "parquet", "faqs", "conversations", "checkout"]
+Kind: TypeAlias = Literal["git", "csv", "parquet", "faqs", "conversations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,6 @@ class ReaderRequest:
 
     columns: of a table, the column of each field of a document, by field.
     within: the resolved folder that must contain the file; None allows any location.
-    url, branch: of a `checkout`, whose `path` is relative to the repository's root.
     """
 
     kind: Kind
@@ -28,8 +27,6 @@ class ReaderRequest:
     name: str
     columns: Mapping[str, str] = field(default_factory=dict)
     within: Path | None = None
-    url: str = ""
-    branch: str | None = None
     identifier_case: IdentifierCase = field(default_factory=case_in_use)
 
 

@@ -39,10 +39,6 @@ class JobSettings(BaseSettings):
         description="folder with one subfolder per tenant, named for the tenant, that contains its "
         "sources; unset: sources with a path are refused",
     )
-    sources_git_hosts: str | None = Field(
-        None,
-        description="comma-separated hosts that sources of kind `git` may read; unset: none",
-    )
     hidden_text: Literal["omit", "mark"] = Field(
         "omit",
         description="what becomes of text of HTML and DOCX files that their readers don't see, by "

@@ -41,6 +41,7 @@ OWN = (
     "rabbitmq",
     "receipts",
     "scim",
+    "sources_git",
     "sources_web",
     "subscriptions",
     "vector_stores",

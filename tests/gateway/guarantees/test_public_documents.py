@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -349,14 +350,14 @@ async def test_a_queued_write_and_an_activation_publish_nothing_together(
 
 @pytest.mark.parametrize("roles", [["admin"], ["admin", "publisher"]], ids="+".join)
 async def test_a_source_may_publish_if_a_publisher_configured_it(
-    settings: Settings, embedder: Embedder, roles: list[str]
+    settings: Settings, embedder: Embedder, roles: list[str], tmp_path: Path
 ) -> None:
-    own = settings.model_copy(update={"sources_git_hosts": "git.example"})
+    own = settings.model_copy(update={"sources_dir": tmp_path})
     async with running(own, embedder) as gateway:
         await gateway.tenant("acme")
         admin = await gateway.caller("ada", roles=roles)
         path = "/v1/sources/handbook"
-        body: dict[str, Any] = {"kind": "git", "settings": {"url": "https://git.example/h"}}
+        body: dict[str, Any] = {"kind": "folder", "settings": {"path": "h"}}
 
         put = await admin.call("PUT", path, json=body)
         body["settings"]["readers"] = ["public"]

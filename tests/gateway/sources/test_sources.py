@@ -17,8 +17,7 @@ from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.mcp.test_mcp import connected
-from tests.gateway.servers.git_server import commit, git, git_server
-from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -38,13 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(settings: Settings, root: Path) -> Settings:
-    return settings.model_copy(
-        update={
-            "sources_dir": root.parent,
-            "job_retry_delay_s": 0.01,
-            "sources_git_hosts": "git.example",
-        }
-    )
+    return settings.model_copy(update={"sources_dir": root.parent, "job_retry_delay_s": 0.01})
 
 
 @pytest.fixture
@@ -243,52 +236,12 @@ class TestReading:
         assert failures == []  # the next reading has made up for it
         assert len(await ana.found("leave travel")) == 2
 
-    @pytest.mark.thorough
-    @pytest.mark.slow
-    async def test_a_repository_is_read_of_a_host_that_is_listed(
-        self, settings: Settings, embedder: Embedder, tmp_path: Path, admin: Caller, ana: Caller
-    ) -> None:
-        origin = tmp_path / "git" / "handbook"
-        (origin / "docs").mkdir(parents=True)
-        git(origin, "init", "--quiet", "--initial-branch", "main")
-        (origin / "docs" / "leave.md").write_text("# Leave\n\n25 days of annual leave.\n")
-        (origin / "README.md").write_text("# Not to be read\n\nannual leave\n")
-        commit(origin, "leave")
-        with git_server(tmp_path / "git") as host:
-            url = f"http://{host}/handbook/.git"
-            own = settings.model_copy(update={"sources_git_hosts": f"git.example, {host}"})
-            async with (
-                open_services(own, Metrics(), embedder) as services,
-                running(own, embedder) as gateway,
-            ):
-                body = {"kind": "git", "settings": {"url": url, "path": "docs"}}
-                await put(gateway.as_(admin), "git/handbook", **body)
-                path = "/v1/sources/git/handbook/reindex"
-                first = await ask(gateway.as_(admin), "POST", path)
-                await work(services)
-                (origin / "docs" / "leave.md").write_text("# Leave\n\n27 days of leave.\n")
-                commit(origin, "more leave")
-                second = await ask(gateway.as_(admin), "POST", path)
-                await work(services)
-
-        assert (await job(admin, first["job_id"]))["result"]["documents"] == 1
-        assert (await job(admin, second["job_id"]))["result"]["embedded"] == 1
-        assert await ana.found("annual leave") == ["git/handbook/leave.md"]
-
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"kind": "s3", "settings": {}}, "kind"),
     ({"kind": "folder", "settings": {"path": "/etc"}}, "settings.path"),
     ({"kind": "folder", "settings": {"path": "../x"}}, "settings.path"),
     ({"kind": "folder", "settings": {"path": "a/../../x"}}, "settings.path"),
-    ({"kind": "git", "settings": {"url": "file:///etc"}}, "settings.url"),
-    ({"kind": "git", "settings": {"url": "ssh://git.example/x"}}, "settings.url"),
-    ({"kind": "git", "settings": {"url": "ext::sh -c id"}}, "settings.url"),
-    ({"kind": "git", "settings": {"url": "https://a:b@git.example/x"}}, "settings.url"),
-    (
-        {"kind": "git", "settings": {"url": "https://git.example/x", "branch": "--upload"}},
-        "settings.branch",
-    ),
     ({**FOLDER, "schedule": "whenever"}, "schedule"),
     ({**FOLDER, "password": "x"}, "password"),
 ]
@@ -300,11 +253,6 @@ class TestWhatMayBeRead:
             answer = problem(await admin.call("PUT", "/v1/sources/x", json=body), 422)
 
             assert answer["errors"][0]["field"] == field, body
-
-    async def test_a_host_that_is_not_listed_is_refused(self, admin: Caller) -> None:
-        body = {"kind": "git", "settings": {"url": "https://169.254.169.254/x"}}
-
-        problem(await admin.call("PUT", "/v1/sources/x", json=body), 403)
 
     @pytest.mark.slow
     async def test_a_link_out_of_the_folder_of_sources_is_not_followed(

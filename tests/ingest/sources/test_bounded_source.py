@@ -1,7 +1,5 @@
 """Sources that are read in a process of their own: what they give, and what ends them."""
 
-import subprocess
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -12,13 +10,11 @@ from pyarrow import parquet as pq
 
 from index.model.document import Document
 from index.model.identifiers import IdentifierCase, use_case
-from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.kinds import open_source
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import checkout, delimited
+from ingest.sources.readers import delimited
 from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles, Source, UnchangedItem
-from tests.gateway.servers.git_server import git, git_server
 from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.slow
@@ -118,51 +114,3 @@ def test_a_source_that_is_stopped_before_it_begins_gives_nothing(tmp_path: Path)
     source.stop()
 
     assert list(source.documents()) == []
-
-
-@pytest.fixture
-def bomb(tmp_path: Path) -> Iterator[str]:
-    """The URL of a repository of some kilobytes: a million bytes, ten thousand times."""
-    root = tmp_path / "git" / "bomb"
-    root.mkdir(parents=True)
-    git(root, "init", "--quiet", "--initial-branch", "main")
-    write(root / "zeros.txt", bytes(1_000_000))
-    name = output(root, "hash-object", "-w", "zeros.txt")
-    kind, mode = "blob", "100644"
-    for _ in range(4):
-        entries = "".join(f"{mode} {kind} {name}\t{number}.md\n" for number in range(10))
-        name, kind, mode = output(root, "mktree", entries=entries), "tree", "040000"
-    head = output(
-        root,
-        "-c",
-        "user.name=Ana",
-        "-c",
-        "user.email=ana@example.org",
-        "commit-tree",
-        "-m",
-        "x",
-        name,
-    )
-    git(root, "update-ref", "refs/heads/main", head)
-    with git_server(tmp_path / "git") as host:
-        yield f"http://{host}/bomb/.git"
-
-
-def output(root: Path, *arguments: str, entries: str | None = None) -> str:
-    command = ["git", "-C", str(root), *arguments]
-    return subprocess.run(  # noqa: S603  ours
-        command, input=entries, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
-def test_a_repository_that_unpacks_to_gigabytes_is_not_checked_out(
-    bomb: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    request = ReaderRequest("checkout", Path(), DEFAULTS, "x", url=bomb)
-
-    with pytest.raises(JobRefused, match=f"over {checkout.CHECKOUT_BYTES_MAX:,} bytes"):
-        list(checkout.documents(request, folder))
-
-    assert [path.name for path in folder.iterdir()] == [".git"]

@@ -1,25 +1,24 @@
-"""The source of a repository on another host: a folder of its newest commit.
+"""Clones a repository in a process within limits: some kilobytes can unpack to gigabytes.
 
-It runs in a process with limits (`ingest.sources.bounded_source`), and so does each `git`, which
-inherits them: some kilobytes that git unpacks can name gigabytes.
+Run as a module, this file is that process, and each `git` inherits its limits. It answers requests
+until its parent ends it: `[FOLDER, URL, BRANCH]` as JSON, or nothing, which asks whether it lives.
 """
 
+import json
 import os
 import subprocess
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from common.processes.module_process import connect
 from ingest.errors import JobRefused
-from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import confined
-from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Item
 
 # Starting values, not measured.
 CHECKOUT_BYTES_MAX = 4 * 2**30
 CHECKOUT_FILES_MAX = 500_000
 CLONE_S_MAX = 600.0  # the longest time of `git clone`, and of `git checkout`
 _LINE_BYTES_MAX = 65_536
+_REQUEST_BYTES_MAX = 2**20
 # git never prompts, follows redirects, runs code of a repository, or reads files of this machine.
 # It maps little of a pack at once, and leaves no process behind.
 _GIT = (
@@ -35,19 +34,11 @@ _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOME": 
 _NOT_CLONED = "git can't clone the repository. Check its URL and branch."
 
 
-def documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
-    """As of `FolderSource`, after the repository is cloned into the folder, which is empty.
+def clone(folder: Path, url: str, branch: str | None) -> None:
+    """Clone the newest commit of the branch, without history, into the folder, which is empty.
 
     Raises `JobRefused`.
     """
-    _clone(folder, request.url, request.branch)
-    base, name = folder.resolve(), request.name
-    path = confined.locate(base, str(request.path), "the repository", is_folder=True)
-    yield from FolderSource(path, request.defaults, name=name, within=base).documents()
-
-
-def _clone(folder: Path, url: str, branch: str | None) -> None:
-    """Clone the newest commit of the branch, without history."""
     chosen = ["--branch", branch] if branch else []
     options = ("--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-checkout")
     _run(folder, "clone", *options, *chosen, "--", url, ".")
@@ -97,3 +88,21 @@ def _git(folder: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
         )
     except FileNotFoundError:
         raise JobRefused("git is not installed on the worker's machine. Install it.") from None
+
+
+def _answer(request: bytes) -> bytes:
+    """Nothing, or the reason why the repository can't be cloned."""
+    if request:
+        folder, url, branch = json.loads(request)
+        try:
+            clone(Path(folder), url, branch)
+        except JobRefused as error:
+            return str(error).encode()
+    return b""
+
+
+if __name__ == "__main__":
+    connection = connect()
+    with suppress(EOFError):
+        while True:
+            connection.send_bytes(_answer(connection.recv_bytes(_REQUEST_BYTES_MAX)))

@@ -1,0 +1,1 @@
+"""Sources of repositories on other hosts, which a worker clones."""
