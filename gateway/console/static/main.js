@@ -4,6 +4,7 @@ import { arrive, stay } from "./address.js";
 import * as audit from "./audit.js";
 import * as documents from "./documents.js";
 import { fill, h } from "./dom.js";
+import * as evaluation from "./evaluation.js";
 import * as faqs from "./faqs.js";
 import * as groups from "./groups.js";
 import * as insight from "./insight.js";
@@ -31,6 +32,7 @@ const PAGES = [
   { name: "sources", title: "Sources", page: sources, isFor: isAdmin },
   { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
   { name: "insight", title: "Insight", page: insight, isFor: isAdmin },
+  { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },
   { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },
   { name: "groups", title: "Groups", page: groups, isFor: isAdmin },
   { name: "audit", title: "Audit log", page: audit, isFor: isAdmin },

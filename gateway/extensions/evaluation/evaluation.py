@@ -1,11 +1,11 @@
 """Asks a gateway questions whose answers are known, with one setting after the other."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import httpx2
@@ -15,8 +15,6 @@ from gateway.extension import CommandError, refused_call
 from gateway.extensions.evaluation import judged_questions, measures
 from gateway.extensions.evaluation.judged_questions import HeadedSection, JudgedQuestion
 from gateway.extensions.evaluation.measures import Interval, Vector
-
-T = TypeVar("T")
 
 # Starting values: some 10 ms a document, and 5 ms a page of the list.
 DOCUMENTS_MAX = 10_000  # that are read to make questions
@@ -104,7 +102,7 @@ async def made_questions(
     begin: gets the number of documents to read; returns a function to call after each.
     """
     found = list[HeadedSection]()
-    document_ids = [*_spread(await _listed(client), DOCUMENTS_MAX)]
+    document_ids = [*judged_questions.spread(await _listed(client), DOCUMENTS_MAX)]
     left, on_document = iter(document_ids), begin(len(document_ids))
 
     async def read_those_left() -> None:
@@ -117,21 +115,14 @@ async def made_questions(
             found.extend(judged_questions.sections(document_id, document["text"]))
 
     await _together(read_those_left)
-    found.sort(key=lambda section: (section.document_id, section.heading))
-    made = judged_questions.of_sections(found)
+    made = judged_questions.of_sections(found, number)
     if not made:
         raise CommandError(
             "no question can be made: each takes a Markdown heading that only one section has, and "
             f"{judged_questions.PASSAGE_CHARACTERS_MIN} characters of text below it, in a document "
             "that this key may read"
         )
-    return [*_spread(made, number)]
-
-
-def _spread(values: Sequence[T], number: int) -> Iterator[T]:
-    """At most `number`, at equal distances."""
-    step = max(1.0, len(values) / number)
-    return (values[int(place * step)] for place in range(min(number, len(values))))
+    return made
 
 
 async def _listed(client: httpx2.AsyncClient) -> list[str]:

@@ -4,15 +4,24 @@ import codecs
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from gateway.extension import CommandError, field_errors
+
+T = TypeVar("T")
 
 QUESTIONS_MAX = 10_000
 PASSAGE_CHARACTERS_MIN = 30  # of a made question: fewer are in many texts
@@ -26,18 +35,25 @@ Text = Annotated[
 
 
 class JudgedQuestion(BaseModel):
-    """A question, and what a hit has to be for it.
+    """A question, and what a hit has to be for it."""
 
-    documents: identifiers of documents that answer it; empty if any may.
-    passage:   words that the text of a right hit contains; case and spacing do not count. None if
-        any text may.
-    """
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"question": "How many days of leave?", "documents": ["team/leave"]}]
+        },
+    )
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: Text
-    documents: tuple[Text, ...] = ()
-    passage: Text | None = None
+    question: Text = Field(description="what is asked")
+    documents: tuple[Text, ...] = Field(
+        (), description="identifiers of documents that answer it; empty: any may"
+    )
+    passage: Text | None = Field(
+        None,
+        description="words that the text of a right hit contains; case and spacing do not count. "
+        "Absent: any text may",
+    )
 
     @model_validator(mode="after")
     def _has_an_answer(self) -> Self:
@@ -100,17 +116,24 @@ def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
             yield HeadedSection(words, document_id, beginning)
 
 
-def of_sections(found: Iterable[HeadedSection]) -> list[JudgedQuestion]:
-    """A question for each heading that only one section has."""
-    all_of_them = [*found]
+def of_sections(found: Iterable[HeadedSection], number: int) -> list[JudgedQuestion]:
+    """At most `number` questions, of headings that only one section has."""
+    all_of_them = sorted(found, key=lambda section: (section.document_id, section.heading))
     counts = Counter(_plain(section.heading) for section in all_of_them)
-    return [
+    made = [
         JudgedQuestion(
             question=section.heading, documents=(section.document_id,), passage=section.beginning
         )
         for section in all_of_them
         if counts[_plain(section.heading)] == 1
     ]
+    return [*spread(made, number)]
+
+
+def spread(values: Sequence[T], number: int) -> Iterator[T]:
+    """At most `number`, at equal distances."""
+    step = max(1.0, len(values) / number)
+    return (values[int(place * step)] for place in range(min(number, len(values))))
 
 
 def _question(line: bytes, where: str) -> JudgedQuestion:

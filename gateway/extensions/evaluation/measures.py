@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from gateway.extensions.evaluation.judged_questions import JudgedQuestion
 
@@ -21,9 +22,9 @@ _INTERVAL = (2.5, 97.5)  # percentiles
 class Interval:
     """A mean with the 95 % interval that resampling of the questions gives."""
 
-    mean: float
-    low: float
-    high: float
+    mean: Annotated[float, Field(description="the mean of the questions")]
+    low: Annotated[float, Field(description="lower end of the interval")]
+    high: Annotated[float, Field(description="upper end of the interval")]
 
 
 def of_hits(

@@ -56,6 +56,8 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "POST /v1/search/plan",
         "POST /v1/answer",
         "POST /v1/context/check",
+        "POST /v1/evaluation/answers",
+        "POST /v1/evaluation/questions",
         "POST /mcp",
         "GET /v1/documents",
         "POST /v1/documents/batch",
@@ -76,6 +78,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
     "the caller alone, or what it sends": (
         "GET /v1/caller",
         "POST /v1/compress",
+        "POST /v1/evaluation/comparison",
         "POST /v1/feedback",
         "POST /v1/tokens",
         "POST /v1/files",

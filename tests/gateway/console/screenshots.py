@@ -83,7 +83,10 @@ HISTORY = """
     UPDATE tenants SET questions_kept_days = 30 WHERE tenant = 'ostrelume';
     UPDATE tenants SET budget_month = 60, documents_max = 500 WHERE tenant = 'ostrelume';
 """
-PAGES = ("documents", "faqs", "questions", "sources", "jobs", "insight", "keys", "groups", "audit")
+PAGES = (
+    "documents", "faqs", "questions", "sources", "jobs", "insight", "evaluation", "keys", "groups",
+    "audit",
+)  # fmt: skip
 
 
 async def prepare_work(admin: Caller, url: str) -> None:
@@ -187,6 +190,12 @@ async def take(console: Console, admin: Caller, newcomer: Caller, folder: Path) 
         await page.locator(f'nav a[data-page="{name}"][aria-current]').wait_for()
         if name == "insight":
             await page.get_by_label("Time").select_option("30 days")
+        if name == "evaluation":
+            await page.get_by_role("button", name="Make from my documents").click()
+            await page.get_by_text("questions, from").wait_for()
+            await page.get_by_label("Compare with").fill("alpha=0.4")
+            await page.get_by_role("button", name="Measure").click()
+            await page.get_by_role("region", name="Settings").wait_for()
         await shoot_all(console, folder, name)
     await page.evaluate("() => { location.hash = '#/documents'; }")
     await page.locator("tbody a").first.click()

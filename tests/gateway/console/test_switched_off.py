@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def worker(module_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    changes = {"extensions_off": "curation,faqs,vector_stores"}
+    changes = {"extensions_off": "curation,evaluation,faqs,vector_stores"}
     async with running(module_settings.model_copy(update=changes), embedder) as started:
         yield started
 
@@ -40,7 +40,7 @@ async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> 
         await console.settle()
 
     assert "Insight" in pages
-    assert not {"FAQs", "Questions"}.intersection(pages)
+    assert not {"Evaluation", "FAQs", "Questions"}.intersection(pages)
     assert absent == []
     await console.go("Insight")
     await expect(console.page.get_by_role("region", name="Searches")).to_be_visible()

@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_headings_become_questions_that_the_beginning_of_their_section_answers() -> None:
-    leave, sick = judged_questions.of_sections(judged_questions.sections("leave", HANDBOOK))
+    leave, sick = judged_questions.of_sections(judged_questions.sections("leave", HANDBOOK), 10)
 
     assert (leave.question, leave.documents) == ("Leave", ("leave",))
     assert leave.passage == "Everybody has 25 days of annual leave each year."
@@ -97,7 +97,7 @@ def test_headings_become_questions_that_the_beginning_of_their_section_answers()
 def test_a_heading_that_a_search_may_ask_becomes_a_question(line: str, asked: list[str]) -> None:
     text = f"{line}\n\nEverybody has 25 days of annual leave each year.\n"
 
-    made = judged_questions.of_sections(judged_questions.sections("leave", text))
+    made = judged_questions.of_sections(judged_questions.sections("leave", text), 10)
 
     assert [each.question for each in made] == asked
 
@@ -105,7 +105,7 @@ def test_a_heading_that_a_search_may_ask_becomes_a_question(line: str, asked: li
 def test_a_heading_that_several_sections_have_asks_for_none_of_them() -> None:
     twice = [*judged_questions.sections("a", HANDBOOK), *judged_questions.sections("b", HANDBOOK)]
 
-    assert judged_questions.of_sections(twice) == []
+    assert judged_questions.of_sections(twice, 10) == []
 
 
 def test_a_text_without_headings_makes_no_question() -> None:
@@ -113,7 +113,7 @@ def test_a_text_without_headings_makes_no_question() -> None:
 
 
 def test_made_questions_are_right_for_the_section_and_no_other() -> None:
-    leave, _ = judged_questions.of_sections(judged_questions.sections("leave", HANDBOOK))
+    leave, _ = judged_questions.of_sections(judged_questions.sections("leave", HANDBOOK), 10)
 
     assert leave.is_answered_by({"document_id": "leave", "text": HANDBOOK})
     assert not leave.is_answered_by({"document_id": "leave", "text": "## Sick leave"})

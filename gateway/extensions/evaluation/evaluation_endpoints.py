@@ -1,0 +1,132 @@
+"""A caller makes questions of what it may read, has answers measured, and compares settings."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from starlette.responses import Response
+
+from gateway.extension import (
+    DocumentServices,
+    HeldAnswers,
+    RequestContext,
+    SearchBody,
+    SearchServices,
+    address_of_hit,
+    freshness_of,
+    full_scope,
+    problems,
+    read_response,
+    record_served,
+    require_received,
+    require_within_limits,
+    schemas,
+    search_consistently,
+    strictest,
+)
+from gateway.extensions.evaluation import judged_questions, measures
+from gateway.extensions.evaluation.evaluation_schemas import (
+    COMPARED_QUESTIONS_MAX,
+    ComparedSetting,
+    CompareSettingsBody,
+    ComparisonAnswer,
+    MadeQuestionsAnswer,
+    MakeQuestionsBody,
+    MeasureAnswersBody,
+    MeasuredAnswer,
+    MeasuredAnswers,
+)
+from gateway.extensions.evaluation.judged_questions import HeadedSection
+
+# Starting values: some 3 ms a document.
+_READ_MAX = 100  # documents
+_LISTED_MAX = 1_000
+_NOT_OF_A_SETTING = ("query", "top_k", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationServices:
+    search: SearchServices
+    documents: DocumentServices
+
+
+async def make_questions(context: RequestContext[EvaluationServices]) -> Response:
+    """Of headings of at most `_READ_MAX` documents, from all parts of the first `_LISTED_MAX`."""
+    caller = await context.authenticate()
+    body = context.parse_body(MakeQuestionsBody)
+    scope, narrower = full_scope(caller), caller.principal.filter
+    documents = context.services.documents
+    page = await documents.stores.documents.page(scope, narrower, after="", limit=_LISTED_MAX)
+    listed = [dated.document.document_id for dated in page]
+    document_ids = [*judged_questions.spread(listed, _READ_MAX)]
+    await context.spend(len(document_ids))
+    found = list[HeadedSection]()
+    for document_id in document_ids:
+        dated = await documents.stores.documents.read(scope, narrower, document_id)
+        if dated is not None:  # else it was deleted since it was listed
+            found += judged_questions.sections(document_id, dated.document.text)
+    documents.read_log.documents(caller.principal, document_ids)
+    made = judged_questions.of_sections(found, body.number)
+    return read_response(MadeQuestionsAnswer(questions=tuple(made), documents=len(document_ids)))
+
+
+async def measure_answers(context: RequestContext[EvaluationServices]) -> Response:
+    """The answers are those of `POST /v1/search` for the caller, all at one revision."""
+    services, body = context.services.search, context.parse_body(MeasureAnswersBody)
+    searches = [_search_body(question.question, body) for question in body.questions]
+    freshness = strictest(freshness_of(search, context.min_revision) for search in searches)
+    caller = await context.authenticate(freshness=freshness)
+    await context.spend(len(searches) - 1)
+    requests = [services.request_of(caller.principal, search) for search in searches]
+    for request in requests:
+        require_received(request, services.settings)
+    held = HeldAnswers(context.slot)
+    served = await search_consistently(services, requests, caller.revisions, held)
+    measured = []
+    for question, request, answer in zip(body.questions, requests, served, strict=True):
+        record_served(services, request, answer)
+        hits = orjson.loads(answer.body)["hits"]
+        recall, mrr, ndcg = measures.of_hits(question, hits, body.top_k)
+        first = address_of_hit(caller.principal.tenant, hits[0]) if hits else None
+        measured.append(MeasuredAnswer(first=first, recall=recall, mrr=mrr, ndcg=ndcg))
+    return read_response(MeasuredAnswers(answers=tuple(measured)))
+
+
+async def compare_settings(context: RequestContext[EvaluationServices]) -> Response:
+    caller = await context.authenticate()
+    body = context.parse_body(CompareSettingsBody)
+    lengths = {len(column) for each in body.settings for _, column in each}
+    if len(lengths) > 1 or not 1 <= min(lengths) <= COMPARED_QUESTIONS_MAX:
+        detail = f"must each have as many values, 1 to {COMPARED_QUESTIONS_MAX:,} of each measure"
+        raise problems.invalid_field("settings", detail)
+    threads = context.services.documents.writer.threads.of(caller.principal.tenant)
+    return read_response(await threads.run(_compared, body))
+
+
+def _compared(body: CompareSettingsBody) -> ComparisonAnswer:
+    first, *_ = body.settings
+    intervals = measures.interval
+    return ComparisonAnswer(
+        settings=tuple(
+            ComparedSetting(
+                **{name: intervals(np.array(column)) for name, column in each},
+                gain=None if each is first else intervals(np.subtract(each.ndcg, first.ndcg)),
+            )
+            for each in body.settings
+        )
+    )
+
+
+def _search_body(question: str, body: MeasureAnswersBody) -> SearchBody:
+    """One question as the body of `POST /v1/search`. Raises a `Problem`, as that request would."""
+    for name in _NOT_OF_A_SETTING:
+        if name in body.search:
+            raise problems.invalid_field(f"search.{name}", "is not a part of a setting")
+    fields: dict[str, Any] = {**body.search, "query": question, "top_k": body.top_k}
+    search = schemas.parse(SearchBody, orjson.dumps(fields))
+    require_within_limits(search)
+    if search.is_conversational:
+        detail = "must have neither `history` nor `gate`: a question is searched as it is"
+        raise problems.invalid_field("search", detail)
+    return search
