@@ -838,6 +838,16 @@ CREATE TABLE search_statistics (
     PRIMARY KEY (tenant, hour, tier, outcome, latency_ms_max)
 );
 
+-- How well the best hits of a tenant's answers fit, by day (in UTC); old rows are deleted.
+-- score_percent: the best score of an answer in hundredths, rounded down; 0 also without a hit.
+CREATE TABLE best_scores (
+    tenant        text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    day           date NOT NULL,
+    score_percent smallint NOT NULL CHECK (score_percent BETWEEN 0 AND 100),
+    answers       bigint NOT NULL,
+    PRIMARY KEY (tenant, day, score_percent)
+);
+
 -- How often each question was asked on a day (in UTC). Nobody's name is in it.
 -- digest:   of the question without its case, its spaces and the punctuation around it.
 -- question: as it was asked; null until the same question has come twice within the days that are kept.

@@ -1,9 +1,9 @@
-/* The least score of a sure answer: what it is, and which open questions another one would settle. */
+/* The least score of a sure answer: what it is, and how many of the last answers another one would flag. */
 
 import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { fill, h } from "./dom.js";
-import { announce, field, formatNumber, listOf, submit } from "./ui.js";
+import { announce, field, formatNumber, listOf, submit, table } from "./ui.js";
 
 const COLUMNS = 20; // of the scores from 0 to 1
 const PATH = "/v1/confidence";
@@ -12,15 +12,15 @@ const SERIES = [
   { name: "memory", label: "would be sure" },
 ];
 
-/** items: open questions. stored: what `GET /v1/confidence` answers. onSaved: called after a change. */
-export function confidenceCard(items, stored, { isOpen, onSaved }) {
+/** stored, scores: what `GET /v1/confidence` and its `scores` answer. onSaved: called after a change. */
+export function confidenceCard(stored, scores, { isOpen, onSaved }) {
   const score = h("input", { type: "number", min: "0", max: "1", step: "0.01", inputmode: "decimal", placeholder: "the gateway's own", value: stored.score_min ?? "" });
   const sources = h("textarea", { rows: "2", spellcheck: "false", value: Object.entries(stored.sources).map(([name, least]) => `${name}: ${least}`).join("\n") });
   const fallback = h("input", { autocomplete: "off", value: stored.fallback ?? "" });
   const place = h("div");
   const effect = h("div", { class: "stack" });
   const wanted = () => (score.value === "" ? stored.score_min : Number(score.value));
-  const show = () => fill(effect, effectOf(items, wanted()));
+  const show = () => fill(effect, effectOf(scores, wanted()));
   score.addEventListener("input", show);
   const save = async () => {
     const body = { score_min: score.value === "" ? null : Number(score.value), sources: readSources(sources.value), fallback: fallback.value.trim() || null };
@@ -56,24 +56,39 @@ function readSources(text) {
   return Object.fromEntries(entries);
 }
 
-/** The open questions by the score of their best hit, and how many a least score would flag. */
-function effectOf(items, least) {
-  const best = items.map((item) => ({ count: item.count, score: Math.max(0, ...item.hits.map((hit) => hit.score)) }));
-  if (!best.length) return h("p", { class: "muted" }, "No question is open. Once answers are flagged, you see here which of them another score would settle.");
-  const isFlagged = ({ score }) => least === null || score < least;
-  const asked = (questions) => questions.reduce((sum, { count }) => sum + count, 0);
-  const rows = Array.from({ length: COLUMNS }, (_, index) => {
-    const [from, to] = [index / COLUMNS, (index + 1) / COLUMNS];
-    const within = best.filter(({ score }) => score >= from && (score < to || (index === COLUMNS - 1 && score <= to)));
-    const flagged = within.filter(isFlagged);
-    return { label: `${from.toFixed(2)} to ${to.toFixed(2)}`, short: from.toFixed(2), values: { low_confidence: asked(flagged), memory: asked(within) - asked(flagged) } };
+/** The answers by the score of their best hit, and how many each least score would flag. */
+function effectOf({ scores, kept_days: days }, least) {
+  const count = (condition) => scores.filter(condition).reduce((sum, { answers }) => sum + answers, 0);
+  const total = count(() => true);
+  if (!total) return h("p", { class: "muted" }, `Nothing was asked in the last ${days} days. Once something was, you see here what another score would flag.`);
+  const isFlagged = ({ score }) => least !== null && score < least;
+  const steps = Array.from({ length: COLUMNS }, (_, index) => [index / COLUMNS, (index + 1) / COLUMNS]);
+  const rows = steps.map(([from, to]) => {
+    const isWithin = ({ score }) => score >= from && (score < to || to === 1);
+    const flagged = count((each) => isWithin(each) && isFlagged(each));
+    return { label: `${from.toFixed(2)} to ${to.toFixed(2)}`, short: from.toFixed(2), values: { low_confidence: flagged, memory: count(isWithin) - flagged } };
   });
-  const flagged = best.filter(isFlagged);
+  const flaggedBelow = (bound) => count(({ score }) => score < bound);
+  const share = (answers) => `${((100 * answers) / total).toFixed(1)} %`;
   return [
-    columnChart({ title: "Open questions by the score of their best hit", series: SERIES, rows, head: "Score", empty: "None of them has a hit." }),
+    columnChart({ title: `Answers of ${days} days by the score of their best hit`, series: least === null ? SERIES.slice(1).map((each) => ({ ...each, label: "answers" })) : SERIES, rows, head: "Score" }),
     h("p", { role: "status" }, least === null
-      ? "Type a score to see what it would settle."
-      : `A least score of ${least.toFixed(2)} flags ${formatNumber(flagged.length)} of these ${formatNumber(best.length)} questions, asked ${formatNumber(asked(flagged))} of ${formatNumber(asked(best))} times.`),
-    h("p", { class: "muted small" }, "Of the open questions that were asked most, with the hits of the first time; without a hit the score is 0, and scores of single sources are left out. How many sure answers a higher score would flag is not told: no scores of them are kept."),
+      ? "Type a score to see what it would flag."
+      : `A least score of ${least.toFixed(2)} would have flagged ${formatNumber(flaggedBelow(least))} of ${formatNumber(total)} answers, ${share(flaggedBelow(least))}.`),
+    h(
+      "details",
+      {},
+      h("summary", {}, "What each least score would have flagged"),
+      table(
+        "Of all answers, cached ones too",
+        [
+          { label: "Least score", cell: ([, bound]) => bound.toFixed(2) },
+          { label: "Flagged", isNumber: true, cell: ([, bound]) => formatNumber(flaggedBelow(bound)) },
+          { label: "Share", isNumber: true, cell: ([, bound]) => share(flaggedBelow(bound)) },
+        ],
+        steps,
+      ),
+    ),
+    h("p", { class: "muted small" }, "Sure answers count too; an answer without a hit has the score 0. Scores of single sources are left out, and so are searches with another fusion than absolute."),
   ];
 }

@@ -20,8 +20,8 @@ export function render(content, { signal }) {
   const get = async (path, query) => (await call("GET", path, { query, signal })).data;
   const showLeast = (isOpen) =>
     load(least, async () => {
-      const [open, stored] = await Promise.all([get("/v1/curation", { state: "open" }), get("/v1/confidence")]);
-      return confidenceCard(open.items, stored, { isOpen, onSaved: () => showLeast(true) });
+      const [stored, scores] = await Promise.all([get("/v1/confidence"), get("/v1/confidence/scores")]);
+      return confidenceCard(stored, scores, { isOpen, onSaved: () => showLeast(true) });
     });
   const pages = pager(
     "questions",

@@ -53,6 +53,19 @@ class ConfidenceAnswer(ConfidenceBody):
     model_config = with_example(score_min=0.35, sources={"log": 0.5}, fallback=None)
 
 
+class BestScoreCount(Body):
+    score: _Score = Field(
+        description="the best score of an answer with the fusion `absolute`, rounded down to "
+        "hundredths; 0 also without a hit"
+    )
+    answers: int = Field(description="answers with this score, cached ones too")
+
+
+class BestScoresAnswer(Body):
+    scores: tuple[BestScoreCount, ...] = Field(description="the lowest first")
+    kept_days: int = Field(description="the days that are counted, with today")
+
+
 class GateBody(Body):
     """The words of a query gate; absent fields and null keep the built-in words."""
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from gateway.extension import LOW_CONFIDENCE_SUFFIX, Outcome, SearchRequest, Services
 from gateway.extensions.curation.asked_question_log import AskedQuestionLog
 from gateway.extensions.curation.asked_question_store import AskedQuestionStore
+from gateway.extensions.curation.best_score_log import BestScoreLog
+from gateway.extensions.curation.best_score_store import BestScoreStore
 from gateway.extensions.curation.low_confidence_log import LowConfidenceLog
 from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
 from index.search.confidence import ConfidenceStore
@@ -24,21 +26,26 @@ class CurationServices:
     query_gates: QueryGateStore
     asked_questions: AskedQuestionStore
     asked_question_log: AskedQuestionLog
+    best_scores: BestScoreStore
+    best_score_log: BestScoreLog
     writer: Writer
 
     def watch(self, search: SearchRequest, outcome: Outcome, body: bytes) -> None:
-        """Record the question of an answer, for a moment later."""
+        """Record the question and the best score of an answer, for a moment later."""
         question = search.query.text
         if search.principal.records_questions:
             self.asked_question_log.add(search.principal.tenant, question, outcome)
         if outcome != "confident" and question and body.endswith(LOW_CONFIDENCE_SUFFIX):
             self.low_confidence_log.add(search.scope.tenant, question, body)
+        if search.query.fusion == "absolute":
+            self.best_score_log.add(search.scope.tenant, body)
 
 
 def build(services: Services, *, items_max: int) -> CurationServices:
     stores = services.stores
     low_confidence = LowConfidenceStore(stores.database)
     asked_questions = AskedQuestionStore(stores.database)
+    best_scores = BestScoreStore(stores.database)
     return CurationServices(
         language=services.settings.language,
         confidences=stores.confidences,
@@ -47,5 +54,7 @@ def build(services: Services, *, items_max: int) -> CurationServices:
         query_gates=stores.query_gates,
         asked_questions=asked_questions,
         asked_question_log=AskedQuestionLog(asked_questions, time.time),
+        best_scores=best_scores,
+        best_score_log=BestScoreLog(best_scores, time.time),
         writer=services.documents.writer,
     )

@@ -18,6 +18,7 @@ async def _open(services: Services, settings: CurationSettings) -> AsyncIterator
     own = curation_services.build(services, items_max=settings.items_max)
     async with (
         own.asked_question_log.pending.background_flush(),
+        own.best_score_log.pending.background_flush(),
         own.low_confidence_log.pending.background_flush(),
     ):
         services.search.watchers.append(own.watch)

@@ -48,6 +48,13 @@ ROUTES: tuple[ApiRoute[CurationServices], ...] = (
     ),
     _route(
         "GET",
+        "/v1/confidence/scores",
+        confidence_endpoints.get_best_scores,
+        summary="Count the answers of the last days by the score of their best hit",
+        answer=curation_schemas.BestScoresAnswer,
+    ),
+    _route(
+        "GET",
         "/v1/curation",
         curation_endpoints.list_curation,
         summary="List questions with low-confidence answers, most frequent first",

@@ -342,16 +342,17 @@ class TestQuestions:
         await expect(console.page.locator("tbody tr")).to_contain_text("The concierge.")
         await expect(console.page.locator("tbody tr")).to_contain_text("keys")
 
-    async def test_the_least_score_is_set_where_its_effect_on_open_questions_is_shown(
+    async def test_the_least_score_is_set_where_its_effect_on_all_answers_is_shown(
         self, console: Console, ana: Caller, admin: Caller
     ) -> None:
         await ana.put("leave", "Annual leave lasts 25 days.", readers=["tenant"])
         for question in ("how long is annual leave?", "how long is annual leave?", "moon keys?"):
             await ana.search(question)
         await wait_for_question(admin)
-        items = (await admin.call("GET", "/v1/curation")).json()["items"]
-        (score,) = (hit["score"] for item in items for hit in item["hits"])  # the moon has no hit
-        least = round(score - 0.01, 2)
+        await admin.call("PUT", "/v1/confidence", json={"score_min": 0.0})
+        (hit,) = (await ana.search("how long is annual leave?")).json()["hits"]  # a sure answer
+        await admin.call("PUT", "/v1/confidence", json={})
+        least = round(hit["score"] - 0.01, 2)
         await console.open(admin.key, "#/questions")
         await console.page.get_by_text("How sure an answer has to be").click()
         form = console.page.get_by_role("form", name="Least score")
@@ -359,12 +360,17 @@ class TestQuestions:
         effect = form.get_by_role("status")
 
         await expect(effect).to_contain_text("Type a score")
-        await expect(form.locator("svg rect.low_confidence")).to_have_count(2)
+        await expect(form.locator("svg rect.memory")).to_have_count(2)
         await form.get_by_label("Least score").fill("1")
-        await expect(effect).to_contain_text("flags 2 of these 2 questions, asked 3 of 3 times")
+        await expect(effect).to_contain_text("flagged 4 of 4 answers, 100.0 %")
+        await expect(form.locator("svg rect.low_confidence")).to_have_count(2)
         await form.get_by_label("Least score").fill(str(least))
-        await expect(effect).to_contain_text("flags 1 of these 2 questions, asked 1 of 3 times")
+        await expect(effect).to_contain_text("flagged 1 of 4 answers, 25.0 %")
         await expect(form.locator("svg rect.memory")).to_have_count(1)
+        await form.get_by_text("What each least score would have flagged").click()
+        thresholds = form.locator("table").last.locator("tbody tr")
+        await expect(thresholds.first).to_have_text("0.05125.0 %")
+        await expect(thresholds.last).to_have_text("1.004100.0 %")
         await form.get_by_label("Of single sources").fill("wiki 0.4")
         await save.click()
         await expect(form.get_by_role("alert")).to_contain_text("must be a name and a score")

@@ -33,6 +33,8 @@ WITHOUT_THE_COLUMN = {"chunk_texts", "document_texts", "previous_digests", "web_
 OF_SEVERAL_TENANTS = {
     "audit_log.heads": "the operator's check of all chains",
     "audit_log.tenants": "the same",
+    "best_scores.add": "several tenants in one statement",
+    "best_scores.prune": "the same",
     "change_log.since": "public documents of other tenants",
     "consistency": "the operator's check of the index",
     "curation": "several tenants in one statement, and old questions of all tenants",

@@ -1,0 +1,48 @@
+"""Counts the best scores of all answers, and stores the counts every few seconds.
+
+Neither the question nor the asker is recorded. A process that is killed loses the counts of its
+last FLUSH_S seconds.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from operator import add
+
+from gateway.extension import FlushBuffer
+from gateway.extensions.curation.best_score_store import BestScoreStore, ScoreKey
+
+FLUSH_S = 5.0
+KEYS_MAX = 100_000  # pending counts; 20 MB
+# Of a hit, between its text and its source: a score of a leg has no text before it, and a text has
+# no quote that is not escaped.
+_SCORE = b'","score":'
+_ROUNDING = 1e-9  # 0.29 times 100 is less than 29
+_DAY_S = 86_400
+
+
+class BestScoreLog:
+    """now_s: seconds since 1970. every_s: time between flushes."""
+
+    def __init__(
+        self, store: BestScoreStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+    ) -> None:
+        self._now_s = now_s
+        self._day_no = -1
+        self._day = date.min
+        self.pending: FlushBuffer[ScoreKey, int] = FlushBuffer(
+            "best_scores", store.add, add, every_s=every_s, items_max=KEYS_MAX
+        )
+
+    def add(self, tenant: str, body: bytes) -> None:
+        """Count an answer whose scores are from 0 to 1."""
+        best, at = 0.0, body.find(_SCORE)
+        while at >= 0:
+            begin = at + len(_SCORE)
+            best = max(best, float(body[begin : body.find(b",", begin)]))
+            at = body.find(_SCORE, begin)
+        day_no = int(self._now_s()) // _DAY_S
+        if day_no != self._day_no:
+            self._day_no, self._day = day_no, datetime.fromtimestamp(day_no * _DAY_S, UTC).date()
+        self.pending.add(
+            tenant, ScoreKey(tenant, self._day, min(int(best * 100 + _ROUNDING), 100)), 1
+        )
