@@ -250,6 +250,8 @@ async def _join_rooms(
                 search.shards,
                 models,
                 lambda: lease is not None and lease.is_held,
+                stores.processes,
+                lambda: warm_up.is_done,
             ),
         )
         async with (

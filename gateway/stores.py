@@ -10,6 +10,7 @@ from index.documents.event_versions import EventVersionStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.postgres.database import Database
+from index.regions.process_store import ProcessStore
 from index.search.confidence import ConfidenceStore
 from index.sources.source_store import SourceStore
 from index.tenants.keys import KeyStore
@@ -36,6 +37,7 @@ class Stores:
     jobs: JobQueue
     usage: UsageStore
     search_statistics: SearchStatisticsStore
+    processes: ProcessStore
     quotas: QuotaStore
     audits: AuditSchedule
     audit_log: AuditLog
@@ -61,6 +63,7 @@ class Stores:
             jobs=JobQueue(database),
             usage=UsageStore(database),
             search_statistics=SearchStatisticsStore(database),
+            processes=ProcessStore(database),
             quotas=QuotaStore(database, quotas),
             audits=AuditSchedule(database),
             audit_log=AuditLog(database),

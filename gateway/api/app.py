@@ -108,7 +108,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             add_source_kinds(services, extensions, own)
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
-                await background.enter_async_context(services.state_sampler.running())
+                await background.enter_async_context(services.state_sampler.running("gateway"))
                 await background.enter_async_context(services.admin.warm_up.running())
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (

@@ -1,18 +1,27 @@
-"""Samples what waits in PostgreSQL and what this process holds, for the gauges."""
+"""Samples what waits in PostgreSQL and what this process holds, and says that the process runs."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
+from common.errors import Saturated
+from common.version import VERSION
+from gateway.auth.authenticator import utc_now
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.repeated_reading import repeated_reading
+from index.errors import IndexStoreError
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
 from index.regions import standbys
+from index.regions.process_store import ProcessKind, ProcessStore
 from index.resident.resident_shards import ResidentShards
 from index.sources.source_store import SourceStore
 
 EVERY_S = 15.0  # Prometheus reads no more often by default
+_FORGET_S_MAX = 1.0  # a process that ends in an outage stays in the list as silent
 
 
 class ModelOutputs(Protocol):
@@ -24,7 +33,7 @@ class ModelOutputs(Protocol):
 
 
 class StateSampler:
-    """holds_read_lease: whether this process holds one now."""
+    """holds_read_lease: whether this process holds one now. is_warm: whether a gateway is."""
 
     def __init__(
         self,
@@ -35,6 +44,8 @@ class StateSampler:
         shards: ResidentShards,
         models: ModelOutputs,
         holds_read_lease: Callable[[], bool],
+        processes: ProcessStore,
+        is_warm: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
     ) -> None:
@@ -45,11 +56,28 @@ class StateSampler:
         self._shards = shards
         self._models = models
         self._holds_read_lease = holds_read_lease
+        self._processes = processes
+        self._is_warm = is_warm
         self._every_s = every_s
 
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Sample now and at intervals during the block; a failure keeps the gauges' last values."""
-        return repeated_reading("metrics", self.sample, every_s=self._every_s)
+    @asynccontextmanager
+    async def running(self, kind: ProcessKind) -> AsyncIterator[None]:
+        """Sample now and at intervals during the block; a failure keeps the gauges' last values.
+
+        kind: of this process, which is in the list of those that run until the block ends.
+        """
+        process, started_at = f"{socket.gethostname()}:{os.getpid()}", utc_now()
+
+        async def read() -> None:
+            await self.sample()
+            is_warm = self._is_warm() if kind == "gateway" else None
+            await self._processes.announce(process, kind, VERSION, started_at, is_warm=is_warm)
+
+        async with repeated_reading("metrics", read, every_s=self._every_s):
+            yield
+        with suppress(IndexStoreError, Saturated, TimeoutError):
+            async with asyncio.timeout(_FORGET_S_MAX):
+                await self._processes.forget(process)
 
     async def sample(self) -> None:
         """Set all gauges. Raises `DatabaseUnavailable` after those of this process are set."""

@@ -317,7 +317,7 @@ async def run_worker(
         process_log.logged("worker", report),
         acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
         opened(working, services, own) as beside,
-        services.state_sampler.running(),
+        services.state_sampler.running("worker"),
         retry_while_busy(settings) as patient_database,
     ):
         add_source_kinds(services, extensions, own)

@@ -838,6 +838,20 @@ CREATE TABLE search_statistics (
     PRIMARY KEY (tenant, hour, tier, outcome, latency_ms_max)
 );
 
+-- The operator reads the last hours of all tenants; rows come in the order of their hours.
+CREATE INDEX search_statistics_hours ON search_statistics USING brin (hour);
+
+-- Gateways and workers, which say at intervals that they run. Not written ahead: each says it again.
+-- process: host and number. is_warm: whether a gateway has loaded what it loads after its start.
+CREATE UNLOGGED TABLE processes (
+    process    text PRIMARY KEY,
+    kind       text NOT NULL CHECK (kind IN ('gateway', 'worker')),
+    version    text NOT NULL,
+    is_warm    boolean,
+    started_at timestamptz NOT NULL,
+    seen_at    timestamptz NOT NULL
+);
+
 -- How well the best hits of a tenant's answers fit, by day (in UTC); old rows are deleted.
 -- score_percent: the best score of an answer in hundredths, rounded down; 0 also without a hit.
 CREATE TABLE best_scores (

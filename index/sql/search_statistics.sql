@@ -26,3 +26,9 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT tier, latency_ms_max, sum(answers)::bigint AS answers
 FROM search_statistics WHERE tenant = $1 AND hour >= $2 AND hour < $3 AND latency_ms_max > 0
 GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- name: latencies_of_all
+-- $1 begin, $2 day or hour
+SELECT date_trunc($2, hour, 'UTC') AS start, tier, latency_ms_max, sum(answers)::bigint AS answers
+FROM search_statistics WHERE hour >= $1 AND latency_ms_max > 0
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;

@@ -37,6 +37,14 @@ class LatencyCount:
     answers: int
 
 
+@dataclass(frozen=True, slots=True)
+class PeriodLatencyCount:
+    start: datetime
+    tier: str
+    latency_ms_max: int
+    answers: int
+
+
 class SearchStatisticsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,3 +75,8 @@ class SearchStatisticsStore:
     async def latencies(self, tenant: str, begin: datetime, end: datetime) -> list[LatencyCount]:
         rows = await self._database.rows("search_statistics.latencies", tenant, begin, end)
         return [LatencyCount(**row) for row in rows]
+
+    async def latencies_of_all(self, begin: datetime, step: Step) -> list[PeriodLatencyCount]:
+        """Of all tenants since `begin`, by hour or by day in UTC."""
+        rows = await self._database.rows("search_statistics.latencies_of_all", begin, step)
+        return [PeriodLatencyCount(**row) for row in rows]

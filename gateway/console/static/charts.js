@@ -22,9 +22,9 @@ function svg(tag, attributes, ...children) {
 /**
  * title: of the chart, and of its table. series: [{name, label}], the lowest first; `name` is the
  * CSS class of its colour. rows: [{label, values: {name: number}}] in their order. head: what the labels
- * of the rows are.
+ * of the rows are. isNested: each value includes those below it, as percentiles do.
  */
-export function columnChart({ title, series, rows, format = formatNumber, empty, head = "Time" }) {
+export function columnChart({ title, series, rows, format = formatNumber, empty, head = "Time", isNested = false }) {
   const shown = series.filter(({ name }) => rows.some((row) => row.values[name]));
   if (!shown.length) return h("figure", { class: "chart" }, h("figcaption", {}, title), h("p", { class: "muted" }, empty));
   return h(
@@ -32,7 +32,7 @@ export function columnChart({ title, series, rows, format = formatNumber, empty,
     { class: "chart" },
     h("figcaption", {}, title),
     legend(shown),
-    drawing(shown, rows, format),
+    drawing(shown, rows, format, isNested),
     h("details", {}, h("summary", {}, `${title} as a table`), figures(title, shown, rows, format, head)),
   );
 }
@@ -43,8 +43,8 @@ function legend(series) {
 }
 
 /** The table and the legend tell the same, so that screen readers leave the drawing out. */
-function drawing(series, rows, format) {
-  const totals = rows.map((row) => series.reduce((sum, { name }) => sum + (row.values[name] ?? 0), 0));
+function drawing(series, rows, format, isNested) {
+  const totals = rows.map((row) => series.reduce((sum, { name }) => (isNested ? 0 : sum) + (row.values[name] ?? 0), 0));
   const top = roundedUp(Math.max(...totals));
   const height = (value) => ((HEIGHT - TOP - BOTTOM) * value) / top;
   const step = (WIDTH - LEFT) / rows.length;
@@ -60,12 +60,15 @@ function drawing(series, rows, format) {
     const x = LEFT + step * (index + GAP / 2);
     let y = HEIGHT - BOTTOM;
     const lines = [];
+    let below = 0;
     for (const { name, label } of series) {
       const value = row.values[name] ?? 0;
       if (!value) continue;
-      y -= height(value);
+      const own = height(value - below);
+      if (isNested) below = value;
+      y -= own;
       lines.push(`${label} ${format(value)}`);
-      parts.push(svg("rect", { x, y, width: step * (1 - GAP), height: height(value), class: name }));
+      parts.push(svg("rect", { x, y, width: step * (1 - GAP), height: own, class: name }));
     }
     const area = svg("rect", { x: LEFT + step * index, y: TOP, width: step, height: HEIGHT - TOP - BOTTOM, class: "area" });
     area.append(svg("title", {}, [row.label, ...lines].join("\n")));

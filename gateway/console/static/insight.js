@@ -12,7 +12,7 @@ import { badge, empty, field, formatInstant, formatNumber, load, note, select, s
 const DAY_MS = 86_400_000;
 const HOURLY_DAYS = 2; // up to so many days are shown by hour
 const QUESTIONS = 20; // that are listed as asked most
-const TIERS = [
+export const TIERS = [
   { name: "memory", label: "from memory" },
   { name: "redis", label: "from Redis" },
   { name: "semantic", label: "of a similar question" },
@@ -138,7 +138,7 @@ function searchCard(days, { step, searches }) {
 }
 
 /** Every hour or day of the range, so that a time without searches is a gap. */
-function periodsOf({ from, to }, step) {
+export function periodsOf({ from, to }, step) {
   const length = step === "hour" ? DAY_MS / 24 : DAY_MS;
   const end = Math.min(Date.parse(to) + DAY_MS, Date.now());
   const periods = [];
@@ -174,7 +174,7 @@ function latencyCard({ latencies }) {
 }
 
 /** The least upper bound below which so large a share of the answers is. */
-function percentile(counts, share) {
+export function percentile(counts, share) {
   const sorted = counts.toSorted((one, other) => one.latency_ms_max - other.latency_ms_max);
   const wanted = share * sum(sorted.map((count) => count.answers));
   let passed = 0;

@@ -1,28 +1,34 @@
-/* Operation, for the operator: whether the gateway is ready, its jobs, shards, latencies and audits. */
+/* Operation, for the operator: which gateways and workers run, whether this one is ready, the queue, how
+ * long searches take, and audits. */
 
 import { call } from "./api.js";
+import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
+import { TIERS, percentile, periodsOf } from "./insight.js";
 import { follow } from "./live.js";
-import { badge, formatBytes, formatNumber, note, problemNote, table } from "./ui.js";
+import { badge, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select, table } from "./ui.js";
 
-const LATENCY = "nearhit_http_request_duration_seconds";
+const DAY_MS = 86_400_000;
 // Others change with each reading, and the page would be drawn anew.
-const SHOWN = /^nearhit_(?:jobs|sources_needing_attention|resident_shards|search_answers|cache_events|http_request_duration_seconds_bucket)/;
-const SHARES = [["50 %", 0.5], ["95 %", 0.95], ["99 %", 0.99]];
-const TIERS = { memory: "from memory", redis: "from Redis", semantic: "of a similar question", miss: "computed" };
+const SHOWN = /^nearhit_(?:jobs|sources_needing_attention|resident_shards|search_answers|cache_events)/;
+// The colours tell them apart; each column reaches to the time of the last.
+const SHARES = [{ name: "memory", label: "50 %", share: 0.5 }, { name: "redis", label: "95 %", share: 0.95 }, { name: "miss", label: "99 %", share: 0.99 }];
+const STEPS = [["hour", "24 hours"], ["day", "30 days"]];
 const AUDITS = { audit_other: "answers that were stale", audit_leaked: "answers with a document that its caller may not read", shard_audit_other: "searches through shards that differed" };
 
 export function render(content, { signal }) {
   const body = h("div", { class: "stack" });
-  content.append(h("p", { class: "lead" }, "This gateway since its start, and the queue of all tenants. The page follows them."), body);
+  content.append(h("p", { class: "lead" }, "The processes of this deployment, the queue and the searches of all tenants, and this gateway since its start. The page follows them."), body, latencyCard(signal));
   follow(body, () => fetchAll(signal), view, signal);
 }
 
 async function fetchAll(signal) {
   const get = async (path) => (await call("GET", path, { signal })).data;
-  const [root, metrics, ready] = await Promise.all([get("/"), get("/metrics"), get("/readyz").catch((problem) => ({ problem }))]);
+  const orProblem = (path) => get(path).catch((problem) => ({ problem }));
+  const [root, metrics, ready, known] = await Promise.all([get("/"), get("/metrics"), orProblem("/readyz"), orProblem("/v1/processes")]);
   if (ready.problem && !ready.problem.status) throw ready.problem; // the gateway itself is away
-  return { version: root.version, samples: samplesOf(metrics).filter(({ name, labels }) => SHOWN.test(name) && labels.tier !== ""), ready };
+  const processes = known.processes?.map(({ seen_s_ago: seen, ...each }) => ({ ...each, silent: each.is_alive ? 0 : Math.round(seen / 60) }));
+  return { version: root.version, samples: samplesOf(metrics).filter(({ name }) => SHOWN.test(name)), ready, processes };
 }
 
 /** The samples of a text in Prometheus's format: {name, labels, value}. */
@@ -34,14 +40,14 @@ function samplesOf(text) {
   }));
 }
 
-function view({ version, samples, ready }) {
+function view({ version, samples, ready, processes }) {
   const of = (name, labels = {}) => samples.filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value));
   const total = (name, labels) => of(name, labels).reduce((sum, { value }) => sum + value, 0);
   return [
     ready.problem && problemNote(ready.problem),
-    h("div", { class: "columns" }, stateCard(version, ready, total), queueCard(total)),
-    h("div", { class: "columns" }, latencyCard(of), auditCard(total)),
-    note("", h("strong", {}, "What this page can't tell"), h("span", {}, "The API names neither the other gateways nor the workers, and keeps no history of these figures: let Prometheus read /metrics of each process. A tenant's own page tells what it stores; its admin sees its searches and audits of 90 days under Insight.")),
+    processes && processCard(processes),
+    h("div", { class: "columns" }, stateCard(version, ready, total), h("div", { class: "stack" }, queueCard(total), auditCard(total))),
+    note("", h("strong", {}, "What this page can't tell"), h("span", {}, "Shards, answers and audits are of the gateway that serves this page: let Prometheus read /metrics of each process. A tenant's own page tells what it stores; its admin sees its searches and audits of 90 days under Insight.")),
   ];
 }
 
@@ -50,9 +56,9 @@ const facts = (...rows) => h("dl", { class: "facts" }, rows.map(([label, value])
 
 function stateCard(version, { problem, warm, redis }, total) {
   const failures = total("nearhit_cache_events_total", { event: "unavailable" });
-  const outages = failures ? badge(`${formatNumber(failures)} calls failed`, "warn") : badge("no call failed", "good");
+  const outages = failures ? badge(`${formatNumber(failures)} ${failures === 1 ? "call" : "calls"} failed`, "warn") : badge("no call failed", "good");
   return card(
-    "Gateway",
+    "This gateway",
     facts(
       ["Version", h("code", {}, version)],
       ["PostgreSQL", problem ? badge("does not answer", "bad") : badge("answers", "good")],
@@ -81,26 +87,64 @@ function queueCard(total) {
   );
 }
 
-function latencyCard(of) {
-  const rows = Object.entries(TIERS).flatMap(([tier, label]) => {
-    const bounds = new Map(); // of all routes: seconds, and how many took no longer
-    for (const { labels, value } of of(`${LATENCY}_bucket`, { tier })) bounds.set(labels.le, (bounds.get(labels.le) ?? 0) + value);
-    const count = bounds.get("+Inf") ?? 0;
-    return count ? [{ label, count, bounds: [...bounds] }] : [];
-  });
-  const columns = SHARES.map(([label, share]) => ({ label, isNumber: true, cell: (row) => milliseconds(row, share) }));
+function processCard(processes) {
   return card(
-    "Latency of searches",
-    rows.length
-      ? table("So many of the answers took at most this time", [{ label: "Answers", cell: (row) => row.label }, { label: "Count", isNumber: true, cell: (row) => formatNumber(row.count) }, ...columns], rows)
-      : h("p", { class: "muted" }, "No search came since the start."),
+    "Gateways and workers",
+    table(
+      `${formatNumber(processes.filter((each) => each.is_alive).length)} of ${formatNumber(processes.length)} run, as each says every 15 s; one that was killed stays in the list for a day`,
+      [
+        { label: "Process", cell: (each) => h("code", {}, each.process) },
+        { label: "Kind", cell: (each) => each.kind },
+        { label: "State", cell: (each) => (each.is_alive ? badge("alive", "good") : badge(`silent for ${formatNumber(each.silent)} min`, "bad")) },
+        { label: "Warm", cell: (each) => ({ true: "all is loaded", false: "still loading", null: h("span", { class: "muted" }, "loads nothing ahead") })[each.is_warm] },
+        { label: "Version", cell: (each) => h("code", {}, each.version) },
+        { label: "Started", cell: (each) => formatInstant(each.started_at) },
+      ],
+      processes,
+    ),
   );
 }
 
-function milliseconds({ bounds, count }, share) {
-  const at = bounds.findIndex(([, passed]) => passed >= share * count);
-  const [bound] = bounds[at];
-  return bound === "+Inf" ? `more than ${formatNumber(1000 * Number(bounds[at - 1][0]))} ms` : `${1000 * Number(bound)} ms`;
+/** Of all tenants, from the stored counts. */
+function latencyCard(signal) {
+  const step = select(STEPS);
+  const place = h("div", { class: "stack" });
+  const show = () =>
+    load(place, async () => latencyCharts((await call("GET", "/v1/latencies", { query: { step: step.value }, signal })).data.latencies, step.value));
+  step.addEventListener("change", show);
+  show();
+  return h("section", { class: "card", "aria-label": "Latency of searches" }, h("div", { class: "row end spread" }, h("h2", {}, "Latency of searches"), field("Time", step)), place);
+}
+
+function latencyCharts(counts, step) {
+  const tiers = TIERS.filter(({ name }) => counts.some((count) => count.tier === name));
+  if (!tiers.length) return empty("No searches", "No search of any tenant was measured in this time.");
+  const shares = (of) => Object.fromEntries(SHARES.map(({ name, share }) => [name, percentile(of, share)]));
+  const milliseconds = (value) => `${formatNumber(value)} ms`;
+  return [
+    h("p", { class: "muted small" }, "So many of the answers took at most this time in the gateway; all tenants, in UTC."),
+    table(
+      "In the whole time",
+      [
+        { label: "Answers", cell: ({ label }) => label },
+        { label: "Count", isNumber: true, cell: ({ of }) => formatNumber(of.reduce((sum, { answers }) => sum + answers, 0)) },
+        ...SHARES.map(({ name, label }) => ({ label, isNumber: true, cell: ({ of }) => milliseconds(shares(of)[name]) })),
+      ],
+      tiers.map(({ name, label }) => ({ label, of: counts.filter((count) => count.tier === name) })),
+    ),
+    h("div", { class: "columns" }, tiers.map(({ name, label }) => {
+      const rows = timesOf(step).map(({ start, ...row }) => ({ ...row, values: shares(counts.filter((count) => count.tier === name && Date.parse(count.start) === start)) }));
+      return columnChart({ title: `Answers ${label}, in ms`, series: SHARES, rows, isNested: true });
+    })),
+  ];
+}
+
+/** The hours or days that the gateway tells of. */
+function timesOf(step) {
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  const now = Date.now();
+  const from = now - (step === "hour" ? DAY_MS : 29 * DAY_MS);
+  return periodsOf({ from: day(from), to: day(now) }, step).filter(({ start }) => step === "day" || start > from);
 }
 
 function auditCard(total) {

@@ -94,6 +94,7 @@ OPERATORS_CALLS = {
     *("create_tenant", "list_tenants", "get_tenant", "clear_cache", "delete_tenant"),
     *("get_budget", "put_budget", "get_quotas", "put_quotas", "get_job"),
     *("create_key", "list_keys", "rotate_key", "revoke_key"),
+    *("list_processes", "get_latencies"),
 }
 BODIES = {
     "search": {"query": "annual leave"},

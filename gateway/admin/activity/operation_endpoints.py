@@ -1,0 +1,50 @@
+"""What the operator sees of all processes, and of the searches of all tenants."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import cast, get_args
+
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.admin.activity.operation_schemas import (
+    LatenciesAnswer,
+    PeriodLatencyAnswer,
+    ProcessAnswer,
+    ProcessesAnswer,
+)
+from gateway.admin.admin_services import AdminServices
+from gateway.auth.authenticator import utc_now
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
+from index.tenants.search_statistics import Step
+
+_SILENT_S_MAX = 60.0  # of a process that runs: it speaks four times
+_SPANS = {"hour": timedelta(hours=23), "day": timedelta(days=29)}
+
+
+async def list_processes(context: RequestContext[AdminServices]) -> Response:
+    known = await context.services.stores.processes.known()
+    return json_response(
+        ProcessesAnswer(
+            processes=tuple(
+                ProcessAnswer(is_alive=each.seen_s_ago <= _SILENT_S_MAX, **asdict(each))
+                for each in known
+            )
+        )
+    )
+
+
+async def get_latencies(context: RequestContext[AdminServices]) -> Response:
+    """Of the last 24 hours by hour, or of the last 30 days."""
+    services, step = context.services, context.request.query_params.get("step", "hour")
+    if step not in _SPANS:
+        raise problems.invalid_field("step", f"must be one of {', '.join(get_args(Step))}")
+    begin = (utc_now() - _SPANS[step]).replace(minute=0, second=0, microsecond=0)
+    if step == "day":
+        begin = begin.replace(hour=0)
+    await services.search_statistics.pending.flush()
+    counts = await services.stores.search_statistics.latencies_of_all(begin, cast("Step", step))
+    return json_response(
+        LatenciesAnswer(latencies=tuple(PeriodLatencyAnswer(**asdict(each)) for each in counts))
+    )
