@@ -84,7 +84,7 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
         with service.nearhit() as gateway, new_tenant(gateway, "bench") as tenant:
-            tenant.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
+            tenant.put([{"document_id": "leave", "text": "25 days of leave."}])
             with (
                 service.beside(gateway, samples=file) as sampled,
                 connected(sampled.url, tenant.key) as other,

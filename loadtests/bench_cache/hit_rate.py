@@ -95,7 +95,7 @@ def _rates(
     with new_tenant(gateway, f"edited-{searches_a_write}") as tenant:
         what = f"an edit each {searches_a_write} searches" if searches_a_write else "no edits"
         task = progress.add_task(what, total=len(trace))
-        tenant.put(book.documents, lambda _: None)
+        tenant.put(book.documents)
         length = searches_a_write or 1_000
         for start in range(0, len(trace), length):
             searches = trace[start : start + length]

@@ -22,7 +22,6 @@ _DOCUMENTS = 5_000
 _LIVE = 10_000
 _EDITS = 100
 _ASKED_ALL = 20  # edits until all questions are asked again
-_STRETCH = 500  # questions between two updates of the progress bar
 _COLD = 5  # gateways that are started for their first drain
 _SEED = 13
 _DRAIN_MS_MAX = 20.0
@@ -45,7 +44,7 @@ def measure(run: CacheRun) -> Section:
         full = stack.enter_context(new_tenant(gateway, "full"))
         empty = stack.enter_context(new_tenant(gateway, "empty"))
         progress = stack.enter_context(run.progress())
-        _fill(full, empty, made_up, bodies, run, progress)
+        _fill(full, empty, made_up, bodies, run)
         edits = topics.edits(made_up, _SEED)
         taken = _edited(gateway, full, empty, edits, bodies, run, progress)
         live = metrics.cache_event(gateway.url, "stored") - 1
@@ -93,17 +92,12 @@ def _fill(
     made_up: TopicWorld,
     bodies: Sequence[bytes],
     run: CacheRun,
-    progress: Progress,
 ) -> None:
     """Write the same documents to both tenants and ask all questions in one of them."""
-    task = progress.add_task("writing documents", total=2 * len(made_up.documents))
     for tenant in (full, empty):
-        tenant.put(made_up.documents, lambda count: progress.advance(task, count))
+        tenant.put(made_up.documents)
     empty.search_all(bodies[:1], connections=1)  # so that the tenant has a state in Redis
-    task = progress.add_task("asking", total=len(bodies))
-    for start in range(0, len(bodies), _STRETCH):
-        full.search_all(bodies[start : start + _STRETCH], connections=run.options.connections)
-        progress.advance(task, _STRETCH)
+    full.search_all(bodies, connections=run.options.connections)
 
 
 def _edited(

@@ -39,7 +39,7 @@ def measure(run: CacheRun) -> Section:
         service.nearhit() as gateway,
         new_tenant(gateway, "bench") as tenant,
     ):
-        tenant.put([leave_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        tenant.put([leave_document(number) for number in range(_DOCUMENTS)])
         tenant.search_all([_PLAIN_BODY] * 2, connections=1)
         taken = turns.take(
             _cases(tenant),

@@ -77,8 +77,7 @@ def measure(run: CacheRun) -> Section:
         new_tenant(gateway, "handbook") as tenant,
         run.progress() as progress,
     ):
-        task = progress.add_task("ingesting the handbook", total=len(book.texts))
-        chunks = tenant.put(book.documents, lambda count: progress.advance(task, count))
+        chunks = tenant.put(book.documents)
         edits = _until(time.monotonic() + 60 * run.options.minutes, book.edits, progress)
         taken, mistyped = zip(*_replay(tenant, edits, asked, run.options.connections), strict=True)
         counted, renewed = (

@@ -91,7 +91,7 @@ def measure(run: CacheRun) -> Section:
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     gateway = stack.enter_context(service.nearhit({**_PATIENCE, **service.COMPARE_ALL}))
     tenant = stack.enter_context(new_tenant(gateway, "bench"))
-    tenant.put([leave_document(number) for number in range(_TEAMS)], lambda _: None)
+    tenant.put([leave_document(number) for number in range(_TEAMS)])
     forgetful = stack.enter_context(service.beside(gateway, _FORGETFUL))
     other = stack.enter_context(connected(forgetful.url, tenant.key))
     body = _body(_QUESTION)

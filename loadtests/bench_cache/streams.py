@@ -140,9 +140,7 @@ def _played(gateway: Service, stream: Stream, turns: Iterable[int]) -> StreamRes
     """Each turn's questions one after the other, with the tier, and then without it."""
     result = StreamResult(stream)
     with new_tenant(gateway, stream.name.replace("_", "-"), roles=("admin",)) as admin:
-        admin.put(
-            [{**passage, "readers": ["tenant"]} for passage in stream.passages], lambda _: None
-        )
+        admin.put([{**passage, "readers": ["tenant"]} for passage in stream.passages])
         admin.share_no_answers()
         with (
             connected(gateway.url, admin.new_key("tiered")) as tiered,

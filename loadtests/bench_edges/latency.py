@@ -45,7 +45,7 @@ def measure(run: EdgesRun) -> Section:
         tenant = stack.enter_context(new_tenant(gateways[HOME, _LEASED].service, "latency"))
         questions = len(gateways) * (_WARM_UP + run.options.rounds)
         filled = topics.build(_DOCUMENTS, questions, run.options.seed)
-        tenant.put(filled.documents, lambda _: None)
+        tenant.put(filled.documents)
         at = {which: callers.at(gateway.url, tenant.key) for which, gateway in gateways.items()}
         latencies = uvloop.run(_measured(run.options.rounds, at, iter(filled.questions)))
     return _section(run, latencies)

@@ -46,7 +46,7 @@ def measure(run: GrowthRun) -> Section:
         new_tenant(gateway, "bench") as tenant,
         run.console.status("writing") as status,
     ):
-        tenant.put(built.documents, lambda _: None)
+        tenant.put(built.documents)
         ask, edits = caller.of(gateway, "bench"), topics.edits(built, generated_corpus.SEED)
         live = 0
         for count in run.options.entries:

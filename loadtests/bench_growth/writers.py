@@ -44,7 +44,7 @@ def measure(run: GrowthRun) -> Section:
         new_tenant(gateway, "bench") as tenant,
         run.console.status("writing"),
     ):
-        tenant.put(built.documents, lambda _: None)
+        tenant.put(built.documents)
         ask = caller.of(gateway, "bench")
         searches = (ask(built.questions[number]) for number in draws)
         probe.warm(Probe(gateway, searches), _ASKED)

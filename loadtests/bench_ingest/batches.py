@@ -29,7 +29,7 @@ def measure(run: IngestRun) -> Section:
     ):
         status.update(f"writing {len(documents):,} documents")
         before_s = _spent_s(gateway)
-        chunks = tenant.put(documents, lambda _: None)
+        chunks = tenant.put(documents)
         spent_s = (
             after - before for after, before in zip(_spent_s(gateway), before_s, strict=True)
         )

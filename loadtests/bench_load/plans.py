@@ -35,7 +35,7 @@ def measure(run: LoadBenchRun) -> Section:
         service.nearhit(SETTINGS) as gateway,
         new_tenant(gateway, "bench", roles=("writer",)) as tenant,
     ):
-        tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        tenant.put([_document(number) for number in range(_DOCUMENTS)])
         link = Link(Path(folder) / "far.sock")
         try:
             medians = uvloop.run(_measured(gateway, tenant.key, link, run.options.plans))

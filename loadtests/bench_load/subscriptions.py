@@ -84,7 +84,7 @@ def measure(run: LoadBenchRun) -> Section:
         service.nearhit({**SETTINGS, **limits}) as gateway,
         new_tenant(gateway, "bench", roles=("writer",)) as tenant,
     ):
-        tenant.put(documents, lambda _: None)
+        tenant.put(documents)
         edits = uvloop.run(_measured(run, gateway, tenant.key))
     p99_ms = edits.delays.percentile_ms(99)
     rows = [

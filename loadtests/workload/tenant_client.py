@@ -1,7 +1,7 @@
 """A tenant of a gateway, used over HTTP with a key."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +29,7 @@ class TenantClient:
     def search_request(self) -> RequestTemplate:
         return RequestTemplate(str(self.client.base_url.join("/v1/search")), self.key)
 
-    def put(
-        self, documents: Sequence[Mapping[str, Any]], on_written: Callable[[int], object]
-    ) -> int:
+    def put(self, documents: Sequence[Mapping[str, Any]]) -> int:
         """Write documents in batches; returns how many chunks they became."""
         chunks = 0
         for at in range(0, len(documents), _BATCH_DOCUMENTS):
@@ -41,7 +39,6 @@ class TenantClient:
             response.raise_for_status()
             written = map(json.loads, response.text.splitlines())
             chunks += sum(line["chunks"]["added"] for line in written)
-            on_written(len(batch))
         return chunks
 
     def put_one(self, document_id: str, text: str, **fields: Any) -> dict[str, int]:

@@ -203,7 +203,7 @@ def _ndcg(
     reached: dict[str, dict[str, float]] = {name: {} for name in alphas}
     for asked in retrieval_sets:
         with new_tenant(gateway, asked.name.replace("_", "-")) as tenant:
-            tenant.put(nearhit.documents(asked), lambda _: None)
+            tenant.put(nearhit.documents(asked))
             for name, alpha in alphas.items():
                 options = {} if alpha is None else {"alpha": alpha}
                 reached[name][asked.name] = fmean(

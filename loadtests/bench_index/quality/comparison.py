@@ -39,12 +39,8 @@ def measure(run: IndexRun) -> Section:
         run.progress() as progress,
     ):
         systems: dict[str, Rank] = {
-            "Nearhit": lambda retrieval_set: nearhit.rankings(
-                retrieval_set, gateway, lambda _: None
-            ),
-            _WORDS_ALONE: lambda retrieval_set: nearhit.rankings(
-                retrieval_set, gateway, lambda _: None, alpha=0
-            ),
+            "Nearhit": lambda retrieval_set: nearhit.rankings(retrieval_set, gateway),
+            _WORDS_ALONE: lambda retrieval_set: nearhit.rankings(retrieval_set, gateway, alpha=0),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
             "ts_rank_cd": lambda retrieval_set: asyncio.run(

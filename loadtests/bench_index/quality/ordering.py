@@ -84,7 +84,7 @@ def measure(run: IndexRun) -> Section:
         new_tenant(gateway, "ordering") as tenant,
         run.progress() as progress,
     ):
-        tenant.put([document for page in pages for document in page.documents], lambda _: None)
+        tenant.put([document for page in pages for document in page.documents])
         reached = {
             name: _ordering(tenant, pages, options)
             for name, options in progress.track(_SEARCHES.items(), description="ordering")

@@ -61,7 +61,7 @@ def measure(run: IndexRun) -> Section:
     with service.nearhit() as gateway, run.progress() as progress:
         for name, make in progress.track(makers.items(), description="special questions"):
             asked = make(run.data)
-            rankings = nearhit.rankings(asked, gateway, lambda _: None)
+            rankings = nearhit.rankings(asked, gateway)
             pairs = list(zip(rankings, asked.questions, strict=True))
             first = fmean(bool(ranked) and ranked[0] in q.relevant for ranked, q in pairs)
             ndcg = fmean(measures.of(ranked, q.relevant).ndcg for ranked, q in pairs)

@@ -45,9 +45,7 @@ def typos(run: IndexRun) -> Section:
         typed = [replace(each, text=with_typo(each.text, random)) for each in asked.questions]
         plain_ndcg, typed_ndcg = _ndcgs(gateway, asked, [asked.questions, typed])
         mistyped = replace(asked, questions=typed)
-        of_group = nearhit.rankings(
-            mistyped, gateway, lambda _: None, variant="group", readers=("group:staff",)
-        )
+        of_group = nearhit.rankings(mistyped, gateway, variant="group", readers=("group:staff",))
         group_ndcg = _ndcg(asked, of_group)
         yield from (plain_ndcg, typed_ndcg, typed_ndcg / plain_ndcg)
         yield from (group_ndcg, group_ndcg / plain_ndcg)
@@ -97,7 +95,7 @@ def languages(run: IndexRun) -> Section:
         for declaration, language in _DECLARATIONS.items():
             variant = declaration.replace(" ", "-").lower()
             declared = replace(asked, language=language)
-            yield _ndcg(asked, nearhit.rankings(declared, gateway, lambda _: None, variant=variant))
+            yield _ndcg(asked, nearhit.rankings(declared, gateway, variant=variant))
 
     how = (
         "nDCG@10 of Portuguese questions over Portuguese passages, by the `language` that the "
@@ -116,7 +114,7 @@ def confidence(run: IndexRun) -> Section:
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
         other = sets.read(run.data, _OTHERS[asked.name], _QUESTIONS)
         with new_tenant(gateway, asked.name.replace("_", "-")) as tenant:
-            tenant.put(nearhit.documents(asked), lambda _: None)
+            tenant.put(nearhit.documents(asked))
             yield from (_low_share(tenant, each) for each in (asked, other))
 
     how = (
@@ -165,7 +163,7 @@ def _ndcgs(
 ) -> Iterator[float]:
     """Of each variant of the questions, in their order, over the same passages."""
     together = replace(asked, questions=[each for variant in variants for each in variant])
-    rankings = nearhit.rankings(together, gateway, lambda _: None)
+    rankings = nearhit.rankings(together, gateway)
     size = len(asked.questions)
     for start in range(0, len(rankings), size):
         yield _ndcg(asked, rankings[start : start + size])

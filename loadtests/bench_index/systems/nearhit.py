@@ -1,6 +1,6 @@
 """Nearhit, used over HTTP with a key."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet, SetPassage
@@ -17,7 +17,6 @@ HOW = (
 def rankings(
     retrieval_set: RetrievalSet,
     gateway: Service,
-    advance: Callable[[int], object],
     *,
     variant: str = "",
     readers: Sequence[str] = ("tenant",),
@@ -31,7 +30,7 @@ def rankings(
     name = "-".join((retrieval_set.name, *options, *filter(None, [variant]))).replace("_", "-")
     groups = [reader.removeprefix("group:") for reader in readers if reader.startswith("group:")]
     with new_tenant(gateway, name, groups) as tenant:
-        tenant.put(documents(retrieval_set, readers), advance)
+        tenant.put(documents(retrieval_set, readers))
         hit_lists = [
             tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **options)
             for question in retrieval_set.questions

@@ -55,10 +55,7 @@ def started(world: PeerWorld, only: Sequence[str], progress: Progress) -> Iterat
         gateway = stack.enter_context(service.nearhit(service.COMPARE_ALL))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
         setup = PeerSetup(world, gateway.database_url, folder)
-        task = progress.add_task("filling Nearhit", total=len(world.texts))
-        exact = stack.enter_context(
-            nearhit.filled(world, gateway, lambda count: progress.advance(task, count))
-        )
+        exact = stack.enter_context(nearhit.filled(world, gateway))
         peers, missing = [exact, nearhit.similar(exact, world, gateway)], {}
         entrants = {name: entrant for name, entrant in OTHERS.items() if not only or name in only}
         for name, entrant in progress.track(entrants.items(), description="filling the others"):

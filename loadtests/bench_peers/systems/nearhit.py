@@ -1,6 +1,6 @@
 """Nearhit as anybody else would use it: over HTTP, with a key for each caller."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they 
 
 
 @contextmanager
-def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
+def filled(world: PeerWorld, gateway: Service) -> Iterator[Peer]:
     with ExitStack() as stack:
         tenants: dict[str, TenantClient] = {}
         for name in dict.fromkeys(world.tenants):
@@ -40,7 +40,7 @@ def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object])
                 for row, owner in enumerate(world.tenants)
                 if owner == name
             ]
-            chunks = tenants[name].put(documents, advance)
+            chunks = tenants[name].put(documents)
             assert chunks == len(documents), "each passage is one chunk"
 
         def edit(row: int, text: str) -> None:
