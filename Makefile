@@ -208,20 +208,13 @@ bench-peers: .venv/bench
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make soak [DATA=FOLDER] [MINUTES=10] [FAULTS=1] [BALANCED=1] [SEED=1]: writes docs/benchmarks/soak.json;
+# make soak [DATA=FOLDER] [MINUTES=10] [SEED=1] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/soak.json;
 # fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
-# BALANCED uses HAProxy. Without DATA it runs half a minute on generated histories and writes no page.
-# make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; it has to find each.
-# make soak GREEDY=1 [ONLY=KIND]: measures an ordinary tenant beside others that take all they may;
-# writes docs/benchmarks/soak.json in four minutes, and needs a machine with nothing else to do.
+# `ONLY=balanced` uses HAProxy. `ONLY=mutants` breaks one rule of the cache after the other, each of
+# which it has to find. `ONLY=greedy` takes four minutes on a machine with nothing else to do.
 soak: setup
-ifdef GREEDY
-	$(BIN)/python -m loadtests.soak.greedy $(if $(ONLY),--only $(ONLY)) --report docs/benchmarks/soak.json
-else
-	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,$(if $(MUTANT),1,0.5))) \
-	  $(if $(FAULTS),--faults) $(if $(BALANCED),--balanced) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(MUTANT),--mutant $(MUTANT))
-endif
+	$(BIN)/python -m loadtests.soak $(DATA) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

@@ -1,6 +1,6 @@
 """The frame of the benchmarks: a `__main__` names its sections and options to `main`.
 
-    python -m loadtests.bench_NAME [DATA] [--only SECTION]… [--quick] [--report FILE]
+    python -m loadtests.TARGET [DATA] [--only SECTION]… [--quick] [--report FILE]
                                    [--OPTION VALUE]…
 
 It measures the sections one after the other and writes the figures after each, so that a section
@@ -94,7 +94,7 @@ def option(
 
 
 def main(
-    name: str,
+    target: str,
     title: str,
     notes: str,
     sections: Mapping[str, Measure[Any]],
@@ -105,16 +105,18 @@ def main(
 ) -> None:
     """Measure what the command line says and exit. `--help` shows the docstring of `__main__`.
 
-    name: of the package `bench_NAME` and of the page. title, notes: of the page. sections: each
-    with a docstring, or alone in a module with one. options: a dataclass whose fields are made by
-    `option`. packages: the page has their versions.
+    target: of make, such as `bench-load`: the package is called like it, and the page by what
+    follows `bench-`. title, notes: of the page. sections: each with a docstring, or alone in a
+    module with one. options: a dataclass whose fields are made by `option`. packages: the page has
+    their versions.
     """
     logging.disable(logging.INFO)  # wordllama opens the root log when it is imported
-    parser = _parser(name, sections, dataclasses.fields(options), data)
+    name = target.removeprefix("bench-")
+    parser = _parser(target, name, sections, dataclasses.fields(options), data)
     arguments = parser.parse_args()
     folder = " DATA=FOLDER" if data == "required" else ""
     head = (
-        f"# {title}\n\n`make bench-{name}{folder}` measures this page; with "
+        f"# {title}\n\n`make {target}{folder}` measures this page; with "
         "`ONLY=SECTION` it measures one section and keeps the others.\n"
         f"The command fails if a target is missed.\n{notes}\n"
         f"[{name}.json]({name}.json) holds the figures of this page.\n"
@@ -136,13 +138,14 @@ def _help(sections: Mapping[str, Measure[Any]]) -> str:
 
 
 def _parser(
+    target: str,
     name: str,
     sections: Mapping[str, Measure[Any]],
     fields: Sequence[dataclasses.Field[Any]],
     data: str,
 ) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m loadtests.bench_{name}",
+        prog=f"python -m loadtests.{target.replace('-', '_')}",
         description=_help(sections),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -21,7 +21,7 @@ FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snaps
 
 if __name__ == "__main__":
     frame.main(
-        name="cache",
+        target="bench-cache",
         title="Benchmark of the cache",
         notes=_NOTES,
         options=CacheOptions,

@@ -15,7 +15,7 @@ A [read lease](../design/promises.md#read-leases) lasts 1 s, the default."""  # 
 
 if __name__ == "__main__":
     frame.main(
-        name="edges",
+        target="bench-edges",
         title="Regions",
         notes=_NOTES,
         options=EdgesOptions,

@@ -2,18 +2,17 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Section
 from loadtests.bench_edges import edge_servers, faults
 from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.mutants.lease_rules import MUTANTS
 from loadtests.mutants.mutant import Mutant
-from loadtests.servers import metrics
-from loadtests.soak import outcome
+from loadtests.soak import broken_rules, outcome
 from loadtests.soak import run as soak_run
-from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults import injector
 from loadtests.soak.options import SoakOptions
@@ -70,34 +69,18 @@ def measure(run: EdgesRun) -> Section:
         **_CALLERS,
     )
     with edge_servers.running(delays=chosen.delays) as servers:
-        soak = _judged(servers, run, options)
-        soak_run.show_violations(soak)
-        answers, events = (
-            metrics.sums_by_label(servers.ways, f"nearhit_cache_{name}_total")
-            for name in ("lookups", "events")
-        )
-    section = outcome.section(soak, soak.seconds, answers, events)
+        section = outcome.section(_judged(servers, run, options))
     text = f"{_TEXT.format(**_CALLERS)}{section.text}"
     return replace(section, title="Every answer judged", text=text)
 
 
 def measure_mutants(run: EdgesRun) -> Section:
     """Rules of the read leases that are broken, which the judge has to find."""
-    rows, figures, missed = [], dict[str, Any](), 0
-    for name, mutant in MUTANTS.items():
-        soak = _broken(name, mutant, run)
-        counts = soak.context.audit.counts
-        missed += not soak_run.judge_mutant(name, mutant, soak)
-        wrong = ", ".join(f"{counts[kind]} {kind}" for kind in VIOLATIONS[:4])
-        rows.append((mutant.what, f"{soak.seconds:.1f}", f"{counts['judged']:,}", wrong))
-        figures[name] = {"seconds": round(soak.seconds, 1), **counts}
-    text = f"{_MUTANTS_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
-    bars = [Bar("broken rules that were not found, or found where none is", missed, at_most=0)]
-    return Section("Broken rules", text, figures, bars)
+    return broken_rules.section(_MUTANTS_TEXT, MUTANTS, partial(_broken, run))
 
 
-def _broken(name: str, mutant: Mutant, run: EdgesRun) -> Soak:
-    options = soak_run.mutant_options(
+def _broken(run: EdgesRun, name: str, mutant: Mutant) -> Soak:
+    options = broken_rules.options(
         mutant,
         minutes=run.options.mutant_s / 60,
         seed=run.options.seed,

@@ -13,7 +13,7 @@ A fault of Redis, slow connections and an unavailable embedding service may caus
 
 if __name__ == "__main__":
     frame.main(
-        name="faults",
+        target="bench-faults",
         title="Faults under load",
         notes=_NOTES,
         sections={"servers": sections.measure_servers, "embedder": sections.measure_embedder},

