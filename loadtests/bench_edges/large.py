@@ -85,7 +85,7 @@ def measure(run: EdgesRun) -> Section:
             assert region.node is not None, "each region has a PostgreSQL"
             servers[name] |= {
                 "gateway_mb": memory.megabytes({gateways[name].pid}),
-                "database_mb": memory.megabytes(memory.tree({region.node.pid})),
+                "database_mb": memory.megabytes(memory.tree(region.node.pid)),
                 "redis_mb": memory.megabytes({region.redis.pid}),
             }
         database_bytes = int(started.primary.ask(_DATABASE_BYTES))

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
 from statistics import fmean, median
+
+import psutil
 
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.section import Bar, Section, table
@@ -153,27 +154,16 @@ def _read(gateway: Service, folder: Path) -> tuple[int, int, float, float, list[
     servers = {"NEARHIT_DATABASE_URL": gateway.database_url, "NEARHIT_REDIS_URL": gateway.redis_url}
     started_s = time.perf_counter()
     with log.open("w") as output, _one_core():
-        process = subprocess.Popen(  # noqa: S603  our own command
-            command, env=os.environ | servers, stdout=output
-        )
+        process = psutil.Popen(command, env=os.environ | servers, stdout=output)
     while process.poll() is None:
         time.sleep(_SAMPLE_S)
         processor_s = max(processor_s, service.processor_s(process.pid))
-        memory += _mebibytes(process.pid)
+        if resident := process.memory_info().rss:  # none once it has ended
+            memory.append(resident / 2**20)
     seconds = time.perf_counter() - started_s
     reported = _REPORTED.search(log.read_text())
     assert reported is not None, log.read_text()
     return int(reported[1]), int(reported[2]), seconds, processor_s, memory
-
-
-def _mebibytes(pid: int) -> list[float]:
-    """The resident memory of a process; empty once it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    resident = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
-    return [int(resident[1]) / 1024] if resident else []
 
 
 @contextmanager

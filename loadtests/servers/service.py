@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
 # A line of Nearhit's log, in either format, or what other servers and earlier versions print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
 _START_S_MAX = 60.0
@@ -138,15 +140,14 @@ def process(
 
 
 def processor_s(pid: int) -> float:
-    """The processor time so far of the process and its ended children; nan without /proc.
+    """The processor time so far of the process and its ended children; nan if there is none.
 
     Other work on the machine affects it far less than it affects wall-clock times.
     """
-    file = Path(f"/proc/{pid}/stat")
-    if not file.exists():
+    try:
+        return sum(psutil.Process(pid).cpu_times()[:4])  # user, system, those of children
+    except psutil.NoSuchProcess:
         return math.nan
-    ticks = file.read_text().rpartition(")")[2].split()[11:15]  # user, system, those of children
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _servers(data_dir: Path) -> tuple[str, str]:
