@@ -3,7 +3,7 @@
 The cipher is XAES-256-GCM: AES-256-GCM under a key that is derived for each value from 24 random
 bytes. Values of many processes may share a key: 2^80 random nonces are safe, where the 12 bytes of
 AES-GCM alone allow 2^32. AES-GCM-SIV bears repeated nonces too, and takes twice to four times as
-long here (`loadtests.bench_cache.sealing`).
+long for answers of 3,000 and 30,000 bytes (measured).
 
 Source: https://c2sp.org/XAES-256-GCM.
 """

@@ -50,6 +50,7 @@ _PARTS: Mapping[str, Collection[str]] = {
 }
 _ADMISSION = ("known heads", "authentication", "rate limits", "scope")
 _REST = "the rest: turns, cache, headers, log and counters"
+_SAMPLED = "loadtests.servers.sampled_gateway"
 _ROOT = Path(__file__).parents[2]
 
 
@@ -86,7 +87,7 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
         with service.nearhit() as gateway, new_tenant(gateway, "bench") as tenant:
             tenant.put([{"document_id": "leave", "text": "25 days of leave."}])
             with (
-                service.beside(gateway, samples=file) as sampled,
+                service.beside(gateway, launcher=(_SAMPLED, str(file))) as sampled,
                 connected(sampled.url, tenant.key) as other,
             ):
                 for seconds in (_WARM_S, run.options.seconds * run.options.rounds):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-# A line of Nearhit's log, in either format, or what other servers and earlier versions print.
+# A line of Nearhit's log, in either format, or what other servers print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
@@ -63,17 +63,15 @@ def new_admin_key() -> str:
 
 
 @contextmanager
-def nearhit(
-    settings: Mapping[str, str] | None = None, *, checkout: Path | None = None
-) -> Iterator[Service]:
+def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
     """A gateway with its own PostgreSQL and Redis, and an empty index.
 
-    settings: further environment variables. checkout: the folder of another version.
+    settings: further environment variables.
     """
     admin_key = new_admin_key()
     with server_folder() as folder:
         environment = {"NEARHIT_DATA_DIR": f"{folder}/data", "NEARHIT_ADMIN_KEY": admin_key}
-        with process(_SERVE, environment | dict(settings or {}), folder, checkout) as (url, pid):
+        with process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
             database_url, redis_url = _servers(folder / "data")
             yield Service(url, admin_key, database_url, redis_url, pid)
 
@@ -83,16 +81,13 @@ def beside(
     service: Service,
     settings: Mapping[str, str] | None = None,
     *,
-    samples: Path | None = None,
     port: int = 0,
     launcher: Sequence[str] = _SERVE[:1],
 ) -> Iterator[Service]:
     """Another gateway on the same PostgreSQL and Redis.
 
-    samples: the file for the samples of `sampled_gateway`. launcher: the module to run.
+    launcher: the module to run, and its own arguments.
     """
-    if samples is not None:
-        launcher = ("loadtests.servers.sampled_gateway", str(samples))
     command = (*launcher, *_SERVE[1:-1], str(port))
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         environment = {
@@ -117,10 +112,7 @@ def bare(answer: bytes) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def process(
-    module: Sequence[str],
-    environment: Mapping[str, str],
-    folder: Path,
-    checkout: Path | None = None,
+    module: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> Iterator[tuple[str, int]]:
     """Run `python -m MODULE …` with its log in a file; yields its URL and pid."""
     log = folder / "log"
@@ -128,7 +120,6 @@ def process(
         log.open("w") as output,
         subprocess.Popen(  # noqa: S603  our own commands
             [sys.executable, "-m", *module],
-            cwd=checkout,
             env=os.environ | UNLIMITED | dict(environment),
             stdout=output,
         ) as started,
