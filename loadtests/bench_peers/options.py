@@ -10,7 +10,7 @@ from loadtests.bench_peers.systems.line_up import OTHERS
 
 @dataclass(frozen=True, slots=True)
 class PeersOptions:
-    """peer: the systems beside Nearhit; all that are installed if empty.
+    """peer: the systems beside Nearhit; all of them if empty.
 
     rows: of all tenants together. small_rows: of the small index.
     checks: rows that each system edits, and rows that it withdraws.

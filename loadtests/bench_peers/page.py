@@ -98,10 +98,9 @@ def _section(
         ("New questions alone", _times({row.peer.name: row.times.cold for row in rows})),
         ("The mix", _times({row.peer.name: row.times.mix for row in rows})),
     ]
-    absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
     parts = [_notes(run, compared)]
     parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
-    parts += [part for part in (how, absent) if part]
+    parts.append(how)
     return Section(
         title=title,
         text="\n\n".join(parts),

@@ -14,12 +14,11 @@ from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.similar import Similar
 from loadtests.bench_peers.systems import line_up
-from loadtests.bench_peers.systems.line_up import LineUp
 from loadtests.bench_peers.systems.peer import Peer, PeerQuestion, vector
 from loadtests.bench_peers.trace import TraceStep
 from loadtests.bench_peers.turns import PeerTimes
 from loadtests.bench_peers.world import PeerWorld
-from loadtests.servers import memory
+from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
 _QUALITY_SEED, _SIMILAR_SEED = 47, 53
@@ -46,7 +45,6 @@ class PeerComparison:
 
     world: PeerWorld
     rows: Sequence[PeerResult]
-    missing: dict[str, str]
     database_mb: float
 
 
@@ -55,13 +53,16 @@ def compare(run: PeersRun) -> PeerComparison:
     built = world.build(run.data_folder, run.options.rows)
     with (
         run.progress() as progress,
-        line_up.started(built, run.options.peer, progress) as line,
+        service.nearhit(service.COMPARE_ALL) as gateway,
+        line_up.started(built, gateway, run.options.peer, progress) as peers,
     ):
         time.sleep(run.options.settle_s)
-        return _compared(run, built, line, progress)
+        return _compared(run, built, gateway, peers, progress)
 
 
-def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
+def _compared(
+    run: PeersRun, built: PeerWorld, gateway: Service, peers: Sequence[Peer], progress: Progress
+) -> PeerComparison:
     vectors = [vector(embedded) for embedded in built.embedded_questions]
 
     def asked(ask: TraceStep) -> PeerQuestion:
@@ -75,13 +76,13 @@ def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress)
     anew = list(
         islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), run.options.questions)
     )
-    task = progress.add_task("asking for quality", total=len(line.peers))
+    task = progress.add_task("asking for quality", total=len(peers))
     good = {}
-    for peer in line.peers:
+    for peer in peers:
         good[peer.name] = quality.measure(peer, built, answered, list(map(asked, answered)))
         progress.advance(task)
     times = turns.take(
-        line.peers,
+        peers,
         weights,
         parts,
         asked,
@@ -89,16 +90,16 @@ def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress)
         seconds=run.options.seconds,
         progress=progress,
     )
-    task = progress.add_task("similar questions, edits, revocations", total=len(line.peers))
+    task = progress.add_task("similar questions, edits, revocations", total=len(peers))
     rows = []
-    for seed, peer in enumerate(line.peers, start=_RIGHTS_SEED):
-        taken_mb = memory.megabytes(_processes(peer, line.service))
+    for seed, peer in enumerate(peers, start=_RIGHTS_SEED):
+        taken_mb = memory.megabytes(_processes(peer, gateway))
         alike = similar.check(peer, list(map(asked, anew)))
         checked = rights.check(peer, built, run.options.checks, seed=seed)
         rows.append(PeerResult(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
         progress.advance(task)
-    database_mb = memory.megabytes(memory.database(line.service))
-    return PeerComparison(built, rows, dict(line.missing), database_mb)
+    database_mb = memory.megabytes(memory.database(gateway))
+    return PeerComparison(built, rows, database_mb)
 
 
 def _answerable(
@@ -109,8 +110,8 @@ def _answerable(
     return (ask for ask in asks if built.relevant(ask.caller, ask.question))
 
 
-def _processes(peer: Peer, service: Service) -> list[int]:
+def _processes(peer: Peer, gateway: Service) -> list[int]:
     """With Nearhit counts the Redis that it alone uses."""
-    if service.pid in peer.pids:
-        return [*peer.pids, *memory.redis(service)]
+    if gateway.pid in peer.pids:
+        return [*peer.pids, *memory.redis(gateway)]
     return list(peer.pids)
