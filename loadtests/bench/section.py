@@ -54,10 +54,6 @@ class Section:
     date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
     machine: str = ""
 
-    @property
-    def held(self) -> bool:
-        return all(bar.held for bar in self.bars)
-
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -18,7 +18,6 @@ from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.servers import balancer, memory, server_set, service
-from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from loadtests.servers.service import Service
@@ -57,7 +56,7 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
                 run.console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
                 gateways = [first, *more]
                 ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
-                with balancer.before(ports, free_port()) as before:
+                with balancer.before(ports) as before:
                     balanced = replace(
                         environment, target=replace(environment.target, url=before.url)
                     )

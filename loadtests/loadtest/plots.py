@@ -70,7 +70,7 @@ def over_time(figures: Figures) -> str:
         seconds = [second.as_json() for second in figures.seconds]
         for name, label, colour in (("p99_ms", "P99", TIERS["miss"]), ("p50_ms", "P50", _INK)):
             values = [second[name] for second in seconds]
-            axes.plot(*_thinned(values, max), color=colour, label=label)
+            axes.plot(*_thinned(values), color=colour, label=label)
         axes.set(xlabel="seconds", ylabel="ms", yscale="log")
         _plain_numbers(axes)
         axes.legend(loc="upper right", ncols=2)
@@ -92,7 +92,7 @@ def throughput(figures: Figures) -> str:
             values = [float(count(second)) for second in figures.seconds]
             if label == "due" and not any(values):
                 continue  # Locust's users ask when they like
-            axes.plot(*_thinned(values, max), color=colour, label=label)
+            axes.plot(*_thinned(values), color=colour, label=label)
         axes.set(xlabel="seconds", ylabel="per second", ylim=(0, None))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)
 
@@ -154,12 +154,10 @@ def _plain_numbers(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(lambda *_: "")
 
 
-def _thinned(
-    values: Sequence[float], together: Callable[[Sequence[float]], float]
-) -> tuple[list[int], list[float]]:
+def _thinned(values: Sequence[float]) -> tuple[list[int], list[float]]:
     step = -(-len(values) // _SECONDS_SHOWN_MAX) or 1
     places = list(range(0, len(values), step))
-    return places, [together(values[position : position + step]) for position in places]
+    return places, [max(values[position : position + step]) for position in places]
 
 
 def _svg(draw: Callable[[Axes], None], height: float = 3.2) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadtests.servers.ports import free_port
 from loadtests.servers.waiting import until
 
 _UNEXPECTED = "HAProxy did not reach the expected state"
@@ -72,13 +73,13 @@ class Balancer:
 
 
 @contextmanager
-def before(ports: Sequence[int], port: int) -> Iterator[Balancer]:
-    """Run HAProxy on the port. Raises `SystemExit` if it is not installed."""
+def before(ports: Sequence[int]) -> Iterator[Balancer]:
+    """Run HAProxy on a free port. Raises `SystemExit` if it is not installed."""
     program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
     if program is None:
         raise SystemExit("this benchmark needs HAProxy: apt-get install haproxy")
     with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
-        admin = Path(name) / "admin.sock"
+        admin, port = Path(name) / "admin.sock", free_port()
         file = Path(name) / "haproxy.cfg"
         servers = (
             f"  server g{number} 127.0.0.1:{gateway_port}\n"

@@ -11,7 +11,6 @@ from loadtests.servers.balancer import Balancer
 from loadtests.servers.faults.link import Link
 from loadtests.servers.faults.small_disk import SmallDisk
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.ports import free_port
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
@@ -93,7 +92,7 @@ def running(
             before = None
             if balanced:
                 ports = [gateway.port for gateway in beside]
-                before = stack.enter_context(balancer.before(ports, free_port()))
+                before = stack.enter_context(balancer.before(ports))
         yield ServerSet(shared, postgres, redis, beside, worker, before, link, disk)
 
 
