@@ -5,11 +5,11 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from typing import Protocol
 
 from common.errors import Saturated
 from common.version import VERSION
-from gateway.auth.authenticator import utc_now
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.repeated_reading import repeated_reading
 from index.errors import IndexStoreError
@@ -66,7 +66,7 @@ class StateSampler:
 
         kind: of this process, which is in the list of those that run until the block ends.
         """
-        process, started_at = f"{socket.gethostname()}:{os.getpid()}", utc_now()
+        process, started_at = f"{socket.gethostname()}:{os.getpid()}", datetime.now(UTC)
 
         async def read() -> None:
             await self.sample()
