@@ -106,11 +106,11 @@ function listView(documents, number, filter) {
     table(
       `${documents.length} documents on this page`,
       [
-        { label: "Document", cell: (row) => [documentLink(row.document_id, row.title || row.document_id), h("div", { class: "muted small" }, row.document_id)] },
-        { label: "Source", cell: (row) => row.source },
-        { label: "Owner", cell: (row) => row.owner ?? h("span", { class: "muted" }, "none") },
+        { label: "Document", sortBy: (row) => row.title || row.document_id, cell: (row) => [documentLink(row.document_id, row.title || row.document_id), h("div", { class: "muted small" }, row.document_id)] },
+        { label: "Source", cell: (row) => row.source, sortBy: (row) => row.source },
+        { label: "Owner", sortBy: (row) => row.owner, cell: (row) => row.owner ?? h("span", { class: "muted" }, "none") },
         { label: "Readers", cell: (row) => readerList(row.readers) },
-        { label: "Language", cell: (row) => row.language },
+        { label: "Language", cell: (row) => row.language, sortBy: (row) => row.language },
       ],
       documents,
     ),

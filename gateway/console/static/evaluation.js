@@ -209,6 +209,7 @@ function worstTable(judged, chosen, answers, depth, shown) {
       ...chosen.map(({ name }, index) => ({
         label: chosen.length > 1 ? `nDCG, ${name}` : "nDCG",
         isNumber: true,
+        sortBy: (place) => answers[index][place].ndcg,
         cell: (place) => (index === shown ? answers[index][place].ndcg.toFixed(2) : search(place, index, answers[index][place].ndcg.toFixed(2))),
       })),
     ],

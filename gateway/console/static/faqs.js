@@ -92,9 +92,9 @@ function faqTable(faqs, number, actions) {
   return table(
     `${faqs.length} FAQs on this page`,
     [
-      { label: "Question", cell: (faq) => [faq.question, h("div", { class: "muted small" }, shortened(faq.answer))] },
+      { label: "Question", sortBy: (faq) => faq.question, cell: (faq) => [faq.question, h("div", { class: "muted small" }, shortened(faq.answer))] },
       { label: "Category", cell: (faq) => faq.category ?? h("span", { class: "muted" }, "none") },
-      { label: "Priority", cell: (faq) => String(faq.priority), isNumber: true },
+      { label: "Priority", cell: (faq) => String(faq.priority), isNumber: true, sortBy: (faq) => faq.priority },
       { label: "State", cell: (faq) => (faq.active ? badge("active", "good") : badge("inactive", "warn")) },
       { label: "Readers", cell: (faq) => h("span", { class: "row" }, faq.readers.map((reader) => badge(reader, reader === "public" ? "warn" : ""))) },
       { label: "", cell: (faq) => buttonsOf(faq, actions) },

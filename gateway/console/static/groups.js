@@ -33,7 +33,7 @@ function groupTable(groups) {
     "Groups",
     [
       { label: "Group", cell: (row) => h("a", { href: `#/groups/${segment(row.group)}` }, row.group) },
-      { label: "Members", cell: (row) => formatNumber(row.members), isNumber: true },
+      { label: "Members", cell: (row) => formatNumber(row.members), isNumber: true, sortBy: (row) => row.members },
     ],
     groups,
   );

@@ -48,8 +48,8 @@ function recorded(questions, keptDays, reload) {
           "In this time, in any spelling of case and punctuation",
           [
             { label: "Question", cell: (each) => [each.question, bar(each.asked / most)] },
-            { label: "Asked", isNumber: true, cell: (each) => formatNumber(each.asked) },
-            { label: "Not sure", isNumber: true, cell: (each) => formatNumber(each.unsure) },
+            { label: "Asked", isNumber: true, sortBy: (each) => each.asked, cell: (each) => formatNumber(each.asked) },
+            { label: "Not sure", isNumber: true, sortBy: (each) => each.unsure, cell: (each) => formatNumber(each.unsure) },
             { label: "", cell: (each) => removeButton(each, reload) },
           ],
           questions,

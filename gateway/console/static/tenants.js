@@ -57,11 +57,11 @@ function tenantTable(tenants) {
   return table(
     `${tenants.length} tenants on this page, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}`,
     [
-      { label: "Tenant", cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
-      { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true },
-      { label: "Chunks", cell: (row) => formatNumber(row.chunks), isNumber: true },
-      { label: "Size", cell: (row) => formatBytes(row.bytes), isNumber: true },
-      { label: "Created", cell: (row) => formatInstant(row.created_at) },
+      { label: "Tenant", sortBy: (row) => row.id, cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
+      { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true, sortBy: (row) => row.documents },
+      { label: "Chunks", cell: (row) => formatNumber(row.chunks), isNumber: true, sortBy: (row) => row.chunks },
+      { label: "Size", cell: (row) => formatBytes(row.bytes), isNumber: true, sortBy: (row) => row.bytes },
+      { label: "Created", cell: (row) => formatInstant(row.created_at), sortBy: (row) => row.created_at },
       { label: "State", cell: (row) => (row.is_being_deleted ? badge("being deleted", "warn") : badge("active", "good")) },
     ],
     tenants,

@@ -168,35 +168,40 @@ function controlOf(form, path) {
 
 const labelOf = (control) => control?.labels?.[0] && h("strong", {}, control.labels[0].textContent);
 
-/** columns: {label, cell(row), isNumber}; the first is the row's header. */
+/**
+ * columns: {label, cell(row), isNumber, sortBy(row)}; the first is the row's header. By one with `sortBy`,
+ * a number or a text, a click on its label orders the rows: numbers begin with the largest.
+ */
 export function table(caption, columns, rows) {
-  return h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      { class: "cards" },
-      h("caption", {}, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          columns.map((column) =>
-            column.label
-              ? h("th", { scope: "col", class: column.isNumber && "number" }, column.label)
-              : h("td", {}, h("span", { class: "visually-hidden" }, "Actions")),
-          ),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.map((row) => h("tr", {}, columns.map((column, index) => cell(column, row, index)))),
-      ),
-    ),
-  );
+  const body = h("tbody");
+  const show = (shown) => fill(body, shown.map((row) => h("tr", {}, columns.map((column, index) => cell(column, row, index)))));
+  const head = h("tr", {}, columns.map((column) => heading(column, (isDescending) => {
+    for (const other of head.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+    show(ordered(rows, column.sortBy, isDescending));
+  })));
+  show(rows);
+  return h("div", { class: "scroll" }, h("table", { class: "cards" }, h("caption", {}, caption), h("thead", {}, head), body));
+}
+
+/** order: orders the rows by the column. */
+function heading(column, order) {
+  if (!column.label) return h("td", {}, h("span", { class: "visually-hidden" }, "Actions"));
+  if (!column.sortBy) return h("th", { scope: "col", class: column.isNumber && "number" }, column.label);
+  const sort = () => {
+    const before = node.getAttribute("aria-sort");
+    const isDescending = before ? before === "ascending" : Boolean(column.isNumber);
+    order(isDescending);
+    node.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+  };
+  const node = h("th", { scope: "col", class: column.isNumber && "number" }, h("button", { type: "button", class: "sort", title: "Order the rows that are shown", onclick: sort }, column.label));
+  return node;
+}
+
+/** Equal rows stay as they are; those without a value come last. */
+function ordered(rows, sortBy, isDescending) {
+  const isMissing = (row) => Number((sortBy(row) ?? "") === "");
+  const compare = (one, other) => (typeof one === "number" ? one - other : String(one).localeCompare(String(other)));
+  return rows.toSorted((one, other) => isMissing(one) - isMissing(other) || (isDescending ? -1 : 1) * compare(sortBy(one), sortBy(other)));
 }
 
 function cell(column, row, index) {

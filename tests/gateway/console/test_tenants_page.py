@@ -123,6 +123,36 @@ async def test_the_list_has_a_total_of_what_its_page_shows(
     )
 
 
+async def test_a_click_on_a_columns_label_orders_the_rows_and_another_one_turns_them_round(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    await gateway.new_tenant()
+    await console.open(gateway.operator.key)
+    page = console.page
+    numbers = page.locator("tbody td[data-label=Documents]")
+    label = page.get_by_role("button", name="Documents")
+    header = page.get_by_role("columnheader", name="Documents")
+
+    await label.click()
+    await expect(header).to_have_attribute("aria-sort", "descending")
+    largest_first = [int(text.replace(",", "")) for text in await numbers.all_inner_texts()]
+    await label.click()
+    await expect(header).to_have_attribute("aria-sort", "ascending")
+    least_first = [int(text.replace(",", "")) for text in await numbers.all_inner_texts()]
+
+    assert largest_first == sorted(largest_first, reverse=True)
+    assert least_first == sorted(largest_first) != largest_first
+    await page.get_by_role("button", name="Tenant", exact=True).click()
+    await expect(page.locator("[aria-sort]")).to_have_count(1)
+    names = await page.locator("tbody th a").all_inner_texts()
+    assert names == sorted(names)
+    assert await console.violations() == []
+    await page.set_viewport_size(PHONE)
+    await expect(label).to_be_in_viewport()
+    assert await console.violations() == []
+
+
 async def test_operation_shows_the_processes_and_how_long_searches_of_all_tenants_took(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
