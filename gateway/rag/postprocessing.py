@@ -14,8 +14,10 @@ import structlog
 from gateway.rag import context, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_hit
+from gateway.rag.postprocessor_names import WORDS
 from gateway.rag.reranking import heuristic_reranker
 from gateway.rag.reranking.rerankers import Order, Reranker, RerankerUnavailable
+from gateway.rag.reranking.word_reranker import WordReranker
 from index.errors import BudgetSpent
 from index.model.query import Postprocessing, Query
 from index.search.hits import Hit
@@ -147,6 +149,7 @@ class Postprocessor:
         instruction: str,
     ) -> None:
         self._reranker = reranker
+        self._word_reranker = WordReranker()
         self._chat = chat
         self._observe = observe
         self._instruction = instruction
@@ -173,19 +176,25 @@ class Postprocessor:
         if postprocessing.ranker is None:
             return None, {}
         kind = postprocessing.ranker.partition(":")[0]
-        if postprocessing.ranker == HEURISTIC or self._reranker is None or len(hits) < 2:
-            self._observe("rerank", kind)
-            return None, {}
         try:
-            order = await self._reranker.order(
-                tenant, query.text, [passage_from_hit(hit, tenant) for hit in hits]
-            )
+            order = await self._ordered(kind, tenant, query, hits)
         except RerankerUnavailable as error:
             self._observe("rerank", f"failed {error.reason}")
             log.warning("rerank", tenant=tenant, by=kind, state="failed", detail=error.reason)
             return None, {"rerank": error.reason}
         self._observe("rerank", kind)
         return order, {}
+
+    async def _ordered(
+        self, kind: str, tenant: str, query: Query, hits: Sequence[Hit]
+    ) -> Order | None:
+        """None if `postprocess` finds the order by itself, or there is none to find."""
+        if kind == WORDS:
+            return await self._word_reranker.order(tenant, query, hits)
+        if kind == HEURISTIC or self._reranker is None or len(hits) < 2:
+            return None
+        passages = [passage_from_hit(hit, tenant) for hit in hits]
+        return await self._reranker.order(tenant, query.text, passages)
 
     async def _compress(
         self, tenant: str, hits: Sequence[Hit], query: Query

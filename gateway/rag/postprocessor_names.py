@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+from index.embedders import static_model
+
+WORDS = "words"
+WORD_RANKER = f"{WORDS}:{static_model.NAME}-{static_model.DIMENSIONS}"
+
 
 @dataclass(frozen=True, slots=True)
 class PostprocessorNames:

@@ -45,7 +45,7 @@ class TokenTable:
         if len(text) > INLINE_LENGTH_MAX:
             vectors = await self._threads.embed_query(self._embed, [text])
         else:
-            vectors = self._embed_inline([text])
+            vectors = self.embed_inline([text])
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
@@ -53,9 +53,9 @@ class TokenTable:
         """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
         if sum(map(len, texts)) > INLINE_LENGTH_MAX:
             return await self._threads.embed_passages(self._embed, texts)
-        return self._embed_inline(texts)
+        return self.embed_inline(texts)
 
-    def _embed_inline(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_inline(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._pool(map(self._tokens.of_text, texts))
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -146,7 +146,7 @@ class Postprocessing:
     @property
     def has_costly_ranker(self) -> bool:
         """Whether a service or a language model reorders the hits."""
-        return self.ranker not in {None, "heuristic"}
+        return self.ranker is not None and self.ranker.startswith(("service:", "model:"))
 
 
 @dataclass(frozen=True, slots=True)

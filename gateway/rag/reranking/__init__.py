@@ -1,1 +1,1 @@
-"""Reorders hits: by a service, a language model, or the heuristic."""
+"""Reorders hits: by a service, a language model, their words, or the heuristic."""

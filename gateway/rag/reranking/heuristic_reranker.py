@@ -6,6 +6,7 @@ contains, plus 0.15 of the share that its title contains. Pure.
 
 from collections.abc import Sequence
 
+from gateway.rag.reranking.first_scores import first_scores
 from index.model.query import Query
 from index.search.hits import Hit
 from index.text import lexical
@@ -14,22 +15,16 @@ SCORE, TEXT, TITLE = 0.60, 0.25, 0.15
 
 
 def scores(query: Query, hits: Sequence[Hit]) -> list[float]:
-    """The new score of each hit, in the order of the hits.
-
-    Scores of a fusion other than `absolute` are divided by the largest one.
-    """
-    largest = 1.0
-    if query.fusion != "absolute":
-        largest = max((hit.score for hit in hits), default=0.0) or 1.0
+    """The new score of each hit, in the order of the hits."""
     terms = {
         language: frozenset(lexical.query(query.text, {language}).weights)
         for language in {hit.language for hit in hits}
     }
     return [
-        SCORE * hit.score / largest
+        SCORE * score
         + TEXT * _coverage(terms[hit.language], hit.text, hit.language)
         + TITLE * _coverage(terms[hit.language], hit.title, hit.language)
-        for hit in hits
+        for score, hit in zip(first_scores(query, hits), hits, strict=True)
     ]
 
 

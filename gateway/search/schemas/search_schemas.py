@@ -7,7 +7,12 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from gateway.auth.freshness import Consistency
-from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
+from gateway.rag.postprocessor_names import (
+    DEFAULT_POSTPROCESSORS,
+    WORD_RANKER,
+    WORDS,
+    PostprocessorNames,
+)
 from gateway.schemas import Body, Count, GateName, No, Storable
 from gateway.search.schemas.boost_schemas import BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames, FacetValuesMax
@@ -26,6 +31,7 @@ from index.text import long_queries
 from index.text.lexical import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
+_WORDS_CANDIDATES = 50  # what `words` is measured with: it takes milliseconds
 _MESSAGES_MAX = 6
 _MESSAGE_CHARACTERS_MAX = 8_000
 _CONTEXT_TOKENS_MAX = 200_000
@@ -163,8 +169,12 @@ class SearchBody(Body):
         None,
         description="query gate: a message that is no question for the documents is not searched",
     )
-    rerank: bool = Field(False, description="rerank the hits")
-    candidates: Count = Field(20, description="number of hits to rerank")
+    rerank: bool | Literal["words"] = Field(
+        False,
+        description="rerank the hits; true: as the deployment does, `words`: by the likeness of "
+        "their words to the query's",
+    )
+    candidates: Count = Field(20, description="number of hits to rerank; at least 50 for `words`")
     context: ContextBody | None = None
 
     @property
@@ -192,7 +202,10 @@ class SearchBody(Body):
     @property
     def _hits_max(self) -> int:
         """The number of hits before they are reranked."""
-        return max(self.top_k, self.candidates) if self.rerank else self.top_k
+        if not self.rerank:
+            return self.top_k
+        least = _WORDS_CANDIDATES if self.rerank == WORDS else 0
+        return max(self.top_k, self.candidates, least)
 
     def canonical(self, postprocessors: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
         """The canonical query: equal for all requests that must get the same answer."""
@@ -230,11 +243,16 @@ class SearchBody(Body):
             return ()
         return self.expand if isinstance(self.expand, tuple) else (self.expand,)
 
+    def _ranker(self, postprocessors: PostprocessorNames) -> str | None:
+        if self.rerank == WORDS:
+            return WORD_RANKER
+        return postprocessors.ranker if self.rerank else None
+
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
         context = self.context
         return Postprocessing(
             self.top_k,
-            postprocessors.ranker if self.rerank else None,
+            self._ranker(postprocessors),
             None if context is None else context.token_budget,
             None
             if context is None or not context.compress

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from gateway.rag import postprocessing
-from gateway.rag.reranking import heuristic_reranker
+from gateway.rag.reranking import heuristic_reranker, word_reranker
 from index.model.query import Query
 from index.search.hits import Hit
 from index.search.ranking.fusion import FusedChunk
@@ -40,6 +40,40 @@ def test_hits_that_score_nothing_are_told_apart_by_their_words() -> None:
     scores = heuristic_reranker.scores(Query("annual leave", fusion="rrf"), hits)
 
     assert scores == pytest.approx([0.0, 0.25, 0.125])
+
+
+def test_by_words_a_hit_with_a_word_near_to_that_of_the_query_is_better() -> None:
+    hits = [a_hit(1, "A lamp burns oil."), a_hit(2, "Three weeks of vacation."), a_hit(3, "")]
+
+    lamp, vacation, empty = word_reranker.scores(Query("annual holidays"), hits)
+
+    assert vacation > 10 * lamp
+    assert 0 <= empty <= word_reranker.SHARE
+
+
+def test_by_words_the_rarer_word_of_the_query_counts_more() -> None:
+    hits = [a_hit(1, "Here is a lighthouse."), a_hit(2, "Here is a house.")]
+
+    rarer, commoner = word_reranker.scores(Query("lighthouse house"), hits)
+
+    assert rarer > commoner
+
+
+def test_by_words_the_score_of_a_hit_depends_on_no_other_hit() -> None:
+    hits = [a_hit(1, "Annual leave of staff.", 0.4), a_hit(2, "Lamps burn oil.", 0.2)]
+
+    together = word_reranker.scores(Query("annual leave"), hits)
+
+    assert together == [word_reranker.scores(Query("annual leave"), [hit])[0] for hit in hits]
+    assert together[0] > (1 - word_reranker.SHARE) * 0.4
+
+
+def test_by_words_a_query_without_words_keeps_the_order() -> None:
+    hits = [a_hit(1, "Leave.", 0.4), a_hit(2, "Leave.", 0.2)]
+
+    first, second = word_reranker.scores(Query("?!"), hits)
+
+    assert first > second
 
 
 def test_an_order_is_read_from_an_answer_as_far_as_its_hits_are_still_found() -> None:

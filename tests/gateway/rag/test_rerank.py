@@ -62,6 +62,22 @@ async def test_by_heuristic_a_question_without_words_can_be_asked(ana: Caller) -
     assert found(await ana.search("?!", rerank=True)) == found(await ana.search("?!"))
 
 
+async def test_by_words_what_is_said_otherwise_comes_first_whatever_embeds(ana: Caller) -> None:
+    await ana.put("lamp", "A lamp burns oil, and more oil.")
+    await ana.put("vacation", "Three weeks of vacation.")
+
+    hits = await ana.search("holidays", rerank="words", top_k=1)
+    again = await ana.search("holidays", rerank="words", top_k=1)
+    by_heuristic = await ana.search("holidays", rerank=True, top_k=1)
+
+    assert found(hits) == ["vacation"]
+    assert hits.headers["nearhit-rerank"] == "words"
+    assert hits.json()["hits"][0]["rerank_score"] > 0
+    assert again.headers["cache-status"] == "nearhit; hit; detail=memory"
+    assert again.content == hits.content
+    assert by_heuristic.headers["nearhit-rerank"] == "heuristic"
+
+
 @pytest.mark.parametrize("fusion", ["rrf", "relative"])
 async def test_by_heuristic_scores_that_are_no_shares_are_made_shares_of_the_greatest(
     ana: Caller, fusion: str

@@ -26,6 +26,7 @@ EXTRACT = {"token_budget": 100, "compress": "extract"}
 COMPARED: list[tuple[dict[str, str], list[tuple[dict[str, Any], bool]]]] = [
     # It reranks by the heuristic.
     ({}, [({}, False), ({"rerank": True}, False), ({"context": EXTRACT}, False)]),
+    ({}, [({"rerank": "words"}, False)]),
     ({"rerank_url": "{url}/rerank"}, [({"rerank": True}, True), ({}, False)]),
     (
         {"chat_model": "stub"},
