@@ -24,4 +24,6 @@ class WordVectors:
 
     def of(self, words: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each word, shape (words, dimensions); there is at least one word."""
-        return np.stack([self._by_word[word] for word in words])
+        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        vectors = np.stack([self._by_word[word] for word in places])
+        return vectors[[places[word] for word in words]]

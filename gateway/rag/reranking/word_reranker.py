@@ -11,6 +11,7 @@ over four sets; docs/design/ranking.md#words-rerank has what they reach on other
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from math import log
 
 import numpy as np
@@ -56,24 +57,20 @@ class WordReranker:
 
 def scores(query: Query, hits: Sequence[Hit]) -> list[float]:
     """The new score of each hit, in the order of the hits. Raises `EmbedderRefused`."""
-    words = _words(query.text)[:_QUERY_WORDS_MAX]
-    weights = {language: _rarities(words, language) for language in {hit.language for hit in hits}}
-    asked = _in_context(words)
-    likenesses = (_likeness(asked, weights[hit.language], hit) for hit in hits)
+    asked = _words(query.text)[:_QUERY_WORDS_MAX]
+    held = [_words(f"{hit.title}\n{hit.text}"[:PASSAGE_CHARACTERS_MAX]) for hit in hits]
+    starts = np.cumsum([0, *map(len, held)])[:-1]
+    cosines = _in_context([asked]) @ _in_context(held).T
+    nearest = np.maximum.reduceat(cosines, starts, axis=1).clip(0, 1)  # (words, hits)
+    weights = {language: _weights(asked, language) for language in {hit.language for hit in hits}}
+    likenesses = (
+        float(weights[hit.language] @ of_words**2)
+        for hit, of_words in zip(hits, nearest.T, strict=True)
+    )
     return [
         round((1 - SHARE) * score + SHARE * likeness, _DECIMALS)
         for score, likeness in zip(first_scores(query, hits), likenesses, strict=True)
     ]
-
-
-def _likeness(asked: NDArray[np.float32], weights: NDArray[np.float32], hit: Hit) -> float:
-    """From 0 to 1; 0 if no word of the query counts."""
-    total = weights.sum()
-    if not total:
-        return 0.0
-    held = _in_context(_words(f"{hit.title}\n{hit.text}"[:PASSAGE_CHARACTERS_MAX]))
-    nearest = (asked @ held.T).max(axis=1).clip(0, 1)
-    return float(weights @ nearest**2 / total)
 
 
 def _words(text: str) -> list[str]:
@@ -82,22 +79,25 @@ def _words(text: str) -> list[str]:
     return [word for word in bare if word] or [""]
 
 
-def _rarities(words: Sequence[str], language: str) -> NDArray[np.float32]:
-    """Of each word, in nats; 0 of one that nearly every text has."""
+def _weights(words: Sequence[str], language: str) -> NDArray[np.float32]:
+    """What each word counts, 1 together: by its rarity, nothing if nearly every text has it."""
     chances = (lexical.query(word, [language]).chances for word in words)
-    return np.array([_rarity(of_word) for of_word in chances], np.float32)
+    rarities = np.array([_rarity(of_word) for of_word in chances], np.float32)
+    return rarities / (rarities.sum() or 1.0)
 
 
 def _rarity(chances: Mapping[int, float]) -> float:
     return -log(min(chances.values(), default=1.0))
 
 
-def _in_context(words: Sequence[str]) -> NDArray[np.float32]:
-    """The unit vector of each word with its neighbours."""
-    alone = _word_vectors().of(words)
-    vectors = alone.copy()
-    vectors[1:] += NEIGHBOURS * alone[:-1]
-    vectors[:-1] += NEIGHBOURS * alone[1:]
+def _in_context(texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    """The unit vector of each word with its neighbours in its text, of one text after the other."""
+    alone = _word_vectors().of([*chain.from_iterable(texts)])
+    ends = np.cumsum([*map(len, texts)])
+    before, after = np.roll(alone, 1, axis=0), np.roll(alone, -1, axis=0)
+    before[ends % len(alone)] = 0  # where a text begins
+    after[ends - 1] = 0
+    vectors: NDArray[np.float32] = alone + NEIGHBOURS * (before + after)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
