@@ -53,14 +53,8 @@ def assert_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    assert_links_lead_somewhere(page)
-
-
-@pytest.mark.slow
-def test_links_of_built_pages_lead_somewhere() -> None:
-    for page in pages.built():
+def test_links_lead_somewhere() -> None:
+    for page in (*PAGES, *pages.built()):
         assert_links_lead_somewhere(page)
 
 

@@ -10,13 +10,14 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from docs.generate.pages import committed
 from gateway import extension_settings
@@ -34,6 +35,7 @@ PAGES = [
     # The tutorial has a gateway of its own.
     *sorted(page for page in committed() if page.name not in (ACCESS.name, "tutorial.md")),
 ]
+READ = [*PAGES, ROOT / "docs" / "tutorial.md"]
 _CI = "CI runs it by itself"
 _TESTS = "it runs the tests, of which this is one"
 _CLUSTER = "it needs a registry and a cluster; tests/deploy renders and checks the chart"
@@ -169,23 +171,26 @@ def localized(text: str, replaced: Mapping[str, str]) -> str:
     return text
 
 
+@cache
+def help_of(*words: str) -> Result:
+    return CliRunner().invoke(app, [*words, "--help"], terminal_width=200)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "docs" / "tutorial.md"], ids=lambda page: str(page.relative_to(ROOT))
-)
-def test_the_commands_within_sentences_exist(page: Path) -> None:
-    text = re.sub(
-        r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    for line in re.findall(r"`nearhit ([^`]+)`", text):
-        command, _, options = line.partition(" --")
-        words = [word for word in command.split() if re.fullmatch(r"[a-z][a-z-]*", word)]
+def test_the_commands_within_sentences_exist() -> None:
+    for page in READ:
+        text = re.sub(
+            r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+        )
+        for line in re.findall(r"`nearhit ([^`]+)`", text):
+            command, _, options = line.partition(" --")
+            words = [word for word in command.split() if re.fullmatch(r"[a-z][a-z-]*", word)]
 
-        shown = CliRunner().invoke(app, [*words, "--help"], terminal_width=200)
+            shown = help_of(*words)
 
-        assert shown.exit_code == 0, line
-        for option in re.findall(r"--[a-z-]+", f"--{options}" if options else ""):
-            assert option in shown.output, line
+            assert shown.exit_code == 0, (page, line)
+            for option in re.findall(r"--[a-z-]+", f"--{options}" if options else ""):
+                assert option in shown.output, (page, line)
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "run", "quick", "setup"])
@@ -278,24 +283,25 @@ async def test_every_line_that_a_page_tells_to_paste_works(terminal: Terminal, p
     assert all(text in ended.out for text in SHOWN.get(page.name, ())), ended.out
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_data_that_a_page_shows_is_well_formed(page: Path) -> None:
-    for block in pasted.blocks_of(page):
-        match block.language:
-            case "json":
-                json.loads(block.text)
-            case "toml":
-                tomllib.loads(block.text)
-            case "yaml":
-                yaml.safe_load(block.text)
+def test_data_that_a_page_shows_is_well_formed() -> None:
+    parsers: Mapping[str, Callable[[str], object]] = {
+        "json": json.loads,
+        "toml": tomllib.loads,
+        "yaml": yaml.safe_load,
+    }
+    for page in PAGES:
+        for block in pasted.blocks_of(page):
+            if parse := parsers.get(block.language):
+                try:
+                    parse(block.text)
+                except (ValueError, yaml.YAMLError) as error:
+                    pytest.fail(f"{page}: {error}")
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "docs" / "tutorial.md"], ids=lambda page: str(page.relative_to(ROOT))
-)
-def test_the_settings_that_a_page_names_exist(page: Path) -> None:
-    names = re.findall(r"\bNEARHIT_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8"))
+def test_the_settings_that_a_page_names_exist() -> None:
+    for page in READ:
+        text = page.read_text(encoding="utf-8")
+        names = re.findall(r"\bNEARHIT_[A-Z0-9_]*[A-Z0-9]\b", text)
 
-    assert unknown_variables(extension_settings.fields(), dict.fromkeys(names, "")) == MISTAKES.get(
-        page.name, []
-    )
+        unknown = unknown_variables(extension_settings.fields(), dict.fromkeys(names, ""))
+        assert unknown == MISTAKES.get(page.name, []), page

@@ -26,10 +26,10 @@ def _places(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_files_that_a_page_names_are_there(page: Path) -> None:
-    for name in _FILE.findall(page.read_text(encoding="utf-8")):
-        assert (ROOT / name).exists(), name
+def test_the_files_that_a_page_names_are_there() -> None:
+    for page in PAGES:
+        for name in _FILE.findall(page.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists(), (page, name)
 
 
 @pytest.mark.parametrize("package", ["cache", "gateway", "index", "ingest", "loadtests"])

@@ -27,22 +27,20 @@ _ROOT.add_extensions()
 _COMMANDS = dict(_commands("nearhit", _ROOT))
 
 
-@pytest.mark.parametrize("path", _COMMANDS)
-def test_the_help_of_a_command_has_an_example(path: str) -> None:
-    example = rf"^ *([A-Z_]+=\S+ )*{path}( |$)"
-
-    assert re.search(example, _COMMANDS[path].help, re.MULTILINE)
+def test_the_help_of_a_command_has_an_example() -> None:
+    for path, command in _COMMANDS.items():
+        assert re.search(rf"^ *([A-Z_]+=\S+ )*{path}( |$)", command.help, re.MULTILINE), path
 
 
-@pytest.mark.parametrize("path", _COMMANDS)
-def test_the_help_of_a_command_leaves_the_breaking_of_its_prose_to_the_terminal(path: str) -> None:
-    for paragraph in _COMMANDS[path].help.split("\n\n"):
-        assert all(line.startswith("    ") for line in paragraph.split("\n")[1:])
+def test_the_help_of_a_command_leaves_the_breaking_of_its_prose_to_the_terminal() -> None:
+    for path, command in _COMMANDS.items():
+        for paragraph in command.help.split("\n\n"):
+            assert all(line.startswith("    ") for line in paragraph.split("\n")[1:]), path
 
 
-@pytest.mark.parametrize("path", [path for path in _COMMANDS if path not in _WITHOUT_RESULT])
-def test_a_command_with_a_result_writes_it_as_json(path: str) -> None:
-    assert "--json" in [option for each in _COMMANDS[path].params for option in each.opts]
+def test_a_command_with_a_result_writes_it_as_json() -> None:
+    for path in _COMMANDS.keys() - _WITHOUT_RESULT:
+        assert "--json" in [option for each in _COMMANDS[path].params for option in each.opts], path
 
 
 def test_a_search_and_a_new_key_are_for_the_same_subject() -> None:

@@ -94,12 +94,13 @@ def test_dates_side_by_side_are_several() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "held"), [*permutations(range(len(SPELLINGS)), 2)])
-def test_a_date_finds_every_other_spelling_of_it(asked: int, held: int) -> None:
-    question = f"minutes of {SPELLINGS[asked]}"
-    right = score(question, f"Minutes of the board, {SPELLINGS[held]}")
+def test_a_date_finds_every_other_spelling_of_it() -> None:
+    for asked, held in permutations(range(len(SPELLINGS)), 2):
+        question = f"minutes of {SPELLINGS[asked]}"
+        right = score(question, f"Minutes of the board, {SPELLINGS[held]}")
+        others = [score(question, f"Minutes of the board, {other[held]}") for other in OTHERS]
 
-    assert all(score(question, f"Minutes of the board, {other[held]}") < right for other in OTHERS)
+        assert max(others) < right, (SPELLINGS[asked], SPELLINGS[held])
 
 
 @pytest.mark.parametrize("asked", ["March 2025", "Q1 2025", "2025-03"])
