@@ -29,6 +29,9 @@ from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from gateway.worker import parent_watch
 
+# A worker that loads on a busy machine is silent for longer than uvicorn's 5 s, and would be
+# replaced again and again. A starting value, not measured.
+_SILENT_S_MAX = 60
 _FORCED_END_S = 1.0
 _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
@@ -118,6 +121,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         server_header=False,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=settings.shutdown_s,
+        timeout_worker_healthcheck=_SILENT_S_MAX,
     )
     if settings.workers > 1:
         Multiprocess(config, sockets=[listener]).run()
