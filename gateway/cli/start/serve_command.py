@@ -31,7 +31,7 @@ from gateway.worker import parent_watch
 
 # A worker that loads on a busy machine is silent for longer than uvicorn's 5 s, and would be
 # replaced again and again. A starting value, not measured.
-_SILENT_S_MAX = 60
+_SILENT_S_MAX = 30
 _FORCED_END_S = 1.0
 _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
