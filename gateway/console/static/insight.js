@@ -191,7 +191,7 @@ function auditCard({ searches: { audits }, status }) {
     audits.other
       ? note("bad", h("strong", {}, `${formatNumber(audits.other)} of ${formatNumber(checked)} audited answers were stale`), h("span", {}, "Each was dropped. This is a defect: please report it with the log's lines of the event audit."))
       : checked
-        ? note("good", h("strong", {}, "0 stale answers"), h("span", {}, `${formatNumber(checked)} cached answers were computed again, and all were equal.`))
+        ? note("good", h("strong", {}, "0 stale answers"), h("span", {}, `Cached answers that were computed again, and were equal: ${formatNumber(checked)}.`))
         : note("", h("strong", {}, "No answer was audited"), h("span", {}, "NEARHIT_CACHE_AUDIT_PER_MILLE sets the share of answers that are computed again and compared.")),
     problems.length
       ? note("bad", h("strong", {}, "The last audit of the index found problems"), h("ul", {}, problems.map(([kind, count]) => h("li", {}, `${kind.replaceAll("_", " ")}: ${formatNumber(count)}`))))

@@ -154,7 +154,7 @@ function auditCard(total) {
   return card(
     "Was any answer wrong?",
     isClean
-      ? note(equal ? "good" : "", h("strong", {}, equal ? "No answer was wrong" : "No answer was audited"), h("span", {}, `${formatNumber(equal)} cached answers were computed again, and were equal.`))
+      ? note(equal ? "good" : "", h("strong", {}, equal ? "No answer was wrong" : "No answer was audited"), h("span", {}, `Cached answers that were computed again, and were equal: ${formatNumber(equal)}.`))
       : note("bad", h("strong", {}, "This is a defect: please report it"), h("ul", {}, found.filter(([, count]) => count).map(([label, count]) => h("li", {}, `${formatNumber(count)} ${label}`)))),
   );
 }

@@ -153,7 +153,7 @@ async def test_a_search_is_in_it_at_once_and_so_is_its_question(
 
     await expect(console.page.get_by_role("region", name="Searches")).to_contain_text("Answers1")
     await expect(console.page.get_by_role("region", name="Audits")).to_contain_text(
-        "1 cached answers were computed again, and all were equal"
+        "Cached answers that were computed again, and were equal: 1."
     )
 
 
