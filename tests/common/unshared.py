@@ -22,7 +22,8 @@ _ADDRESS_ENTRY = "one entry a client address, whoever its tenants are"
 _CALLER_ENTRY = "an entry that is evicted has not been used for so long that it says nothing"
 
 UNSHARED = {
-    ("gateway/services.py", "to_thread"): (4, _START),
+    ("gateway/services.py", "to_thread"): (3, _START),
+    ("gateway/extensions/receipts/extension.py", "to_thread"): (1, _START),
     ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
     ("gateway/mcp/lazy_module.py", "to_thread"): (1, _ONCE),
     ("gateway/warm_up.py", "to_thread"): (2, _BACKGROUND),

@@ -48,18 +48,23 @@ class GitHostSource:
         folder = Path(tempfile.mkdtemp(prefix="nearhit-git-")).resolve()
         try:
             with ModuleProcess(_MODULE, _LIMITS, folder=folder) as self._process:
-                if self._is_stopped:
-                    return
+                self._require_running()
                 request = json.dumps([str(folder), self._url, self._branch])
                 _ask(self._process, request.encode(), _CLONED_S_MAX)
                 path = confined.locate(folder, self._path, "the repository", is_folder=True)
                 files = FolderSource(path, self._defaults, name=self.name, within=folder)
                 yield from takewhile(lambda _: not self._is_stopped, files.documents())
+                self._require_running()
                 _ask(self._process, b"", _ALIVE_S_MAX)
         except (EOFError, OSError):
             yield RefusedItem(self.name, _ENDED, holds="")
         finally:
             shutil.rmtree(folder, ignore_errors=True)  # if the supervisor has been killed
+
+    def _require_running(self) -> None:
+        """Raises `EOFError` if this is stopped: its process may still answer for a moment."""
+        if self._is_stopped:
+            raise EOFError
 
     def stop(self) -> None:
         """End `documents` soon; another thread calls it."""

@@ -90,7 +90,7 @@ from gateway.sources.source_schemas import body_of
         (
             body_of(WebSourceBody),
             {"kind": "ftp", "settings": {}},
-            {"kind": "must be one of folder, csv, parquet, faqs, conversations, git, web"},
+            {"kind": "must be one of folder, csv, parquet, faqs, conversations, web"},
         ),
         (body_of(WebSourceBody), {"settings": {}}, {"kind": "Field required"}),
         (
