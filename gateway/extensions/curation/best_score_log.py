@@ -13,8 +13,9 @@ from gateway.extensions.curation.best_score_store import BestScoreStore, ScoreKe
 
 FLUSH_S = 5.0
 KEYS_MAX = 100_000  # pending counts; 20 MB
-# Of a hit, between its text and its source: a score of a leg has no text before it, and a text has
-# no quote that is not escaped.
+_FIRST_HIT = b'{"hits":[{'  # which is the best one
+# What stands before its score is numbers and texts, and a text has no quote that is not escaped.
+# Metadata, which may have any name, stands behind it.
 _SCORE = b'","score":'
 _ROUNDING = 1e-9  # 0.29 times 100 is less than 29
 _DAY_S = 86_400
@@ -35,11 +36,10 @@ class BestScoreLog:
 
     def add(self, tenant: str, body: bytes) -> None:
         """Count an answer whose scores are from 0 to 1."""
-        best, at = 0.0, body.find(_SCORE)
-        while at >= 0:
-            begin = at + len(_SCORE)
-            best = max(best, float(body[begin : body.find(b",", begin)]))
-            at = body.find(_SCORE, begin)
+        best = 0.0
+        if body.startswith(_FIRST_HIT):
+            begin = body.index(_SCORE) + len(_SCORE)
+            best = float(body[begin : body.index(b",", begin)])
         day_no = int(self._now_s()) // _DAY_S
         if day_no != self._day_no:
             self._day_no, self._day = day_no, datetime.fromtimestamp(day_no * _DAY_S, UTC).date()

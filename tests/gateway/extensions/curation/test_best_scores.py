@@ -63,8 +63,19 @@ async def test_a_score_is_that_of_the_best_hit_rounded_down(store: BestScoreStor
     leg = b'{"dense":{"rank":1,"score":0.9}}'
     hit = b'{"text":"\\",\\"score\\":1.0,","score":%b,"source":"api","explain":' + leg + b"}"
 
-    for scores in ((b"0.29",), (b"0.1", b"0.2999"), (b"1.0",), ()):
+    for scores in ((b"0.29",), (b"0.2999", b"0.1"), (b"1.0",), ()):
         log.add("acme", b'{"hits":[%b]}' % b",".join(hit % score for score in scores))
     await log.pending.flush()
 
     assert await store.counts("acme", date(1970, 1, 1)) == {0: 1, 29: 2, 100: 1}
+
+
+async def test_what_a_caller_wrote_is_no_score(ana: Caller, admin: Caller) -> None:
+    written = {"a": "b", "score": "high"}
+    await ana.put("leave", 'Annual leave: "x","score":7,', metadata=written)
+
+    answer = await ana.search("annual leave", metadata=True)
+
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["hits"][0]["metadata"] == written
+    assert await counts(admin) == {int(answer.json()["hits"][0]["score"] * 100) / 100: 1}
