@@ -91,7 +91,8 @@ class FairTurns:
     ) -> None:
         self.now_s = now_s
         self._processor_s = processor_s
-        self._iteration_began_s = 0.0  # by `processor_s`, while steps wait
+        self._looked_s = -inf  # at `processor_s`, while steps wait, at most once in a slice
+        self._processor_used_s = 0.0  # by then
         self._queues: dict[str, _Queue] = {}
         self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
@@ -141,11 +142,7 @@ class FairTurns:
             self._last_tenant = tenant
             self._changed_s = self.now_s()
         if seconds > _SLICE_S:
-            seconds = (
-                min(seconds, self._processor_s() - self._iteration_began_s)
-                if self._queues
-                else _SLICE_S
-            )
+            seconds = min(seconds, self._used_since_look_s()) if self._queues else _SLICE_S
         self._stepped_s += seconds
         self.charge(tenant, seconds)
 
@@ -160,12 +157,20 @@ class FairTurns:
             self._let_steps()
         self._is_scheduled = bool(self._queues)
         if self._is_scheduled:
-            self._iteration_began_s = self._processor_s()
+            now_s = self.now_s()
+            if now_s - self._looked_s >= _SLICE_S:  # beside other processes a look is costly
+                self._looked_s = now_s
+                self._used_since_look_s()
             asyncio.get_running_loop().call_soon(self._next_iteration)
         else:  # no step waits, so no tenant has used less than its part
             self._are_steps_let = False
             self._used_s.clear()
             self._floor_s = 0.0
+
+    def _used_since_look_s(self) -> float:
+        """What this thread has used of a processor since the last look."""
+        before_s, self._processor_used_s = self._processor_used_s, self._processor_s()
+        return self._processor_used_s - before_s
 
     def _let_steps(self) -> None:
         if self._stepped_s > _SLICE_S:
