@@ -7,7 +7,7 @@ import { documentView } from "./document.js";
 import { editor } from "./editor.js";
 import { isWriter } from "./session.js";
 import { upload } from "./upload.js";
-import { badge, empty, filterForm, load, pager, table } from "./ui.js";
+import { announce, badge, chooser, confirmDialog, empty, filterForm, forEach, load, pager, table } from "./ui.js";
 
 const PAGE = 50;
 
@@ -56,9 +56,10 @@ function showList(content, fields, signal) {
     list,
     async (cursor) =>
       (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...form.filter() }, signal })).data,
-    (page, number) => listView(page.documents, number, form.filter()),
+    (page, number) => listView(page.documents, number, form.filter(), several),
     { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
   );
+  const several = isWriter() ? chooser((row) => row.document_id, [{ label: "Delete", kind: "danger", isFor: () => true, act: (rows) => remove(rows, pages) }]) : null;
   const actions = isWriter() && [
     h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
     h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
@@ -94,7 +95,25 @@ function create(work, pages) {
   work.querySelector("input").focus();
 }
 
-function listView(documents, number, filter) {
+const NAMED = 5;
+
+const countOf = (rows) => (rows.length === 1 ? "1 document" : `${rows.length} documents`);
+
+function remove(rows, pages) {
+  const named = rows.slice(0, NAMED).map((row) => row.title || row.document_id).join(", ");
+  const more = rows.length > NAMED ? ` and ${rows.length - NAMED} more` : "";
+  confirmDialog({
+    title: `Delete ${countOf(rows)}?`,
+    text: `${named}${more}: removed with vectors and cached answers. This can't be undone.`,
+    action: "Delete",
+    run: async () => {
+      await forEach(rows, (row) => call("DELETE", `/v1/documents/${segment(row.document_id)}`), pages.show);
+      announce(`${countOf(rows)} deleted`);
+    },
+  });
+}
+
+function listView(documents, number, filter, several) {
   if (!documents.length) {
     if (number > 1) return empty("No more documents", "Those that this page had are gone.");
     if (Object.values(filter).some(Boolean)) return empty("No documents", "None that you may read meets the filter.");
@@ -113,6 +132,7 @@ function listView(documents, number, filter) {
         { label: "Language", cell: (row) => row.language, sortBy: (row) => row.language },
       ],
       documents,
+      several,
     ),
   );
 }

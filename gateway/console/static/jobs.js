@@ -4,7 +4,7 @@ import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
 import { isAdmin } from "./session.js";
-import { announce, badge, confirmDialog, empty, field, formatCounts, formatInstant, openDialog, select, table } from "./ui.js";
+import { announce, badge, chooser, confirmDialog, empty, field, forEach, formatCounts, formatInstant, openDialog, select, table } from "./ui.js";
 
 const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
@@ -18,9 +18,13 @@ export function render(content, { argument, signal }) {
   const ask = follow(
     list,
     async () => (await call("GET", "/v1/jobs", { query: query(), signal })).data,
-    (page) => [jobTable(page, cursors.length, ask), pageButtons(page.cursor)],
+    (page) => [jobTable(page, cursors.length, ask, several), pageButtons(page.cursor)],
     signal,
   );
+  const several = !isAdmin() ? null : chooser((job) => job.job_id, [
+    { label: "Replay", kind: "primary", isFor: hasFailed, act: (jobs) => replay(jobs, ask) },
+    { label: "Delete", kind: "danger", isFor: isAtRest, act: (jobs) => drop(jobs, ask) },
+  ]);
   const turn = (changed) => {
     cursors = changed;
     ask();
@@ -42,7 +46,10 @@ export function render(content, { argument, signal }) {
   );
 }
 
-function jobTable({ jobs }, page, ask) {
+const hasFailed = (job) => job.state === "failed";
+const isAtRest = (job) => job.state !== "running";
+
+function jobTable({ jobs }, page, ask, several) {
   if (!jobs.length) return empty(page > 1 ? "No older jobs" : "No jobs", "Long documents, sources and deletions make jobs.");
   return table(
     `${jobs.length} jobs on this page`,
@@ -55,6 +62,7 @@ function jobTable({ jobs }, page, ask) {
       { label: "", cell: (job) => actions(job, ask) },
     ],
     jobs,
+    several,
   );
 }
 
@@ -69,8 +77,8 @@ function actions(job, ask) {
     "span",
     { class: "row" },
     h("button", { type: "button", "aria-label": `Show ${job.job_id}`, onclick: () => showJob(job) }, "Show"),
-    isAdmin() && job.state === "failed" && h("button", { type: "button", class: "primary", "aria-label": `Replay ${job.job_id}`, onclick: (event) => replay(event.target, job, ask) }, "Replay"),
-    isAdmin() && job.state !== "running" && h("button", { type: "button", class: "danger", "aria-label": `Delete ${job.job_id}`, onclick: () => drop(job, ask) }, "Delete"),
+    isAdmin() && hasFailed(job) && h("button", { type: "button", class: "primary", "aria-label": `Replay ${job.job_id}`, onclick: () => replay([job], ask) }, "Replay"),
+    isAdmin() && isAtRest(job) && h("button", { type: "button", class: "danger", "aria-label": `Delete ${job.job_id}`, onclick: () => drop([job], ask) }, "Delete"),
   );
 }
 
@@ -85,27 +93,24 @@ function showJob(job) {
   );
 }
 
-async function replay(button, job, ask) {
-  button.disabled = true;
+async function replay(jobs, ask) {
   try {
-    await call("POST", `/v1/jobs/${segment(job.job_id)}/replay`);
-    announce("The job is queued again");
+    await forEach(jobs, (job) => call("POST", `/v1/jobs/${segment(job.job_id)}/replay`), ask);
+    announce(jobs.length === 1 ? "The job is queued again" : `${jobs.length} jobs are queued again`);
   } catch (problem) {
     announce(problem.message, "bad");
-    button.disabled = false;
   }
-  ask();
 }
 
-function drop(job, ask) {
+function drop(jobs, ask) {
+  const what = jobs.length === 1 ? `The record of ${jobs[0].kind} of ${jobs[0].target} is removed. If the job waits, it is not done.` : "Their records are removed. Those that wait are not done.";
   confirmDialog({
-    title: "Delete the job?",
-    text: `The record of ${job.kind} of ${job.target} is removed. If the job waits, it is not done.`,
+    title: jobs.length === 1 ? "Delete the job?" : `Delete ${jobs.length} jobs?`,
+    text: what,
     action: "Delete",
     run: async () => {
-      await call("DELETE", `/v1/jobs/${segment(job.job_id)}`);
-      announce("The job is deleted");
-      ask();
+      await forEach(jobs, (job) => call("DELETE", `/v1/jobs/${segment(job.job_id)}`), ask);
+      announce(jobs.length === 1 ? "The job is deleted" : `${jobs.length} jobs are deleted`);
     },
   });
 }

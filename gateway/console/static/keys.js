@@ -8,9 +8,11 @@ import {
   announce,
   badge,
   checkbox,
+  chooser,
   confirmDialog,
   empty,
   field,
+  forEach,
   formatInstant,
   listOf,
   openDialog,
@@ -47,11 +49,14 @@ function tenantForm(tenant, onChosen) {
 
 function keyList(content, named, signal) {
   const list = h("div", { class: "stack" });
+  const several = chooser((key) => key.id, [
+    { label: "Revoke", kind: "danger", isFor: (key) => isLive(key) && !isOwn(key), act: (keys) => revoke(keys, pages) },
+  ]);
   const pages = pager(
     "keys",
     list,
     async (cursor) => (await call("GET", "/v1/keys", { query: { cursor, tenant: named() }, signal })).data,
-    (page) => keyTable(page.keys, pages),
+    (page) => keyTable(page.keys, pages, several),
   );
   content.append(
     h(
@@ -66,7 +71,9 @@ function keyList(content, named, signal) {
   return pages;
 }
 
-function keyTable(keys, pages) {
+const isOwn = (key) => key.id === currentCaller().key_id;
+
+function keyTable(keys, pages, several) {
   if (!keys.length) return empty("No keys", "Create one for a person or a service.");
   return table(
     "Keys, revoked ones included",
@@ -80,6 +87,7 @@ function keyTable(keys, pages) {
       { label: "", cell: (key) => (isLive(key) ? keyActions(key, pages) : "") },
     ],
     keys,
+    several,
   );
 }
 
@@ -94,12 +102,11 @@ function keyState(key) {
 }
 
 function keyActions(key, pages) {
-  const isOwn = key.id === currentCaller().key_id;
   return h(
     "span",
     { class: "row" },
     h("button", { type: "button", "aria-label": `Rotate ${key.id}`, onclick: () => rotate(key, pages) }, "Rotate"),
-    h("button", { type: "button", class: "danger", "aria-label": `Revoke ${key.id}`, onclick: () => revoke(key, pages, isOwn) }, "Revoke"),
+    h("button", { type: "button", class: "danger", "aria-label": `Revoke ${key.id}`, onclick: () => revoke([key], pages) }, "Revoke"),
   );
 }
 
@@ -128,15 +135,15 @@ function rotate(key, pages) {
   });
 }
 
-function revoke(key, pages, isOwn) {
+function revoke(keys, pages) {
+  const [key] = keys;
   confirmDialog({
-    title: `Revoke the key of ${key.subject}?`,
-    text: `${isOwn ? "You are logged in with this key. " : ""}It and its tokens are refused from the next request on.`,
+    title: keys.length === 1 ? `Revoke the key of ${key.subject}?` : `Revoke ${keys.length} keys?`,
+    text: `${isOwn(key) ? "You are logged in with this key. " : ""}${keys.length === 1 ? "It and its tokens are" : "They and their tokens are"} refused from the next request on.`,
     action: "Revoke",
     run: async () => {
-      await call("DELETE", `/v1/keys/${segment(key.id)}`);
-      announce("The key is revoked");
-      pages.reset();
+      await forEach(keys, (each) => call("DELETE", `/v1/keys/${segment(each.id)}`), pages.reset);
+      announce(keys.length === 1 ? "The key is revoked" : `${keys.length} keys are revoked`);
     },
   });
 }

@@ -171,16 +171,53 @@ const labelOf = (control) => control?.labels?.[0] && h("strong", {}, control.lab
 /**
  * columns: {label, cell(row), isNumber, sortBy(row)}; the first is the row's header. By one with `sortBy`,
  * a number or a text, a click on its label orders the rows: numbers begin with the largest.
+ * several: of a `chooser`, if rows can be chosen.
  */
-export function table(caption, columns, rows) {
+export function table(caption, columns, rows, several = null) {
   const body = h("tbody");
-  const show = (shown) => fill(body, shown.map((row) => h("tr", {}, columns.map((column, index) => cell(column, row, index)))));
-  const head = h("tr", {}, columns.map((column) => heading(column, (isDescending) => {
+  const boxes = several?.(rows);
+  const show = (shown) => fill(body, shown.map((row) => h("tr", {}, boxes?.cell(row), columns.map((column, index) => cell(column, row, index)))));
+  const head = h("tr", {}, boxes?.heading, columns.map((column) => heading(column, (isDescending) => {
     for (const other of head.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
     show(ordered(rows, column.sortBy, isDescending));
   })));
   show(rows);
-  return h("div", { class: "scroll" }, h("table", { class: "cards" }, h("caption", {}, caption), h("thead", {}, head), body));
+  const scroll = h("div", { class: "scroll" }, h("table", { class: "cards" }, h("caption", {}, caption), h("thead", {}, head), body));
+  return several ? [scroll, boxes.actions] : scroll;
+}
+
+/**
+ * Lets one choose several rows of a table. nameOf(row): tells it from all others, also to screen readers.
+ * actions: {label, kind, isFor(row), act(rows)}. What is chosen stays so while the table is made anew.
+ */
+export function chooser(nameOf, actions) {
+  let names = new Set();
+  return (rows) => {
+    names = new Set(rows.map(nameOf).filter((name) => names.has(name)));
+    const all = h("input", { type: "checkbox", "aria-label": "Choose all that are shown", onchange: () => choose(rows, all.checked) });
+    const boxes = new Map(rows.map((row) => [row, h("input", { type: "checkbox", "aria-label": `Choose ${nameOf(row)}`, onchange: (event) => choose([row], event.target.checked) })]));
+    const place = h("div", { class: "row chosen", role: "group", "aria-label": "What is chosen" });
+    const choose = (some, isChosen) => {
+      for (const row of some) names[isChosen ? "add" : "delete"](nameOf(row));
+      for (const [row, box] of boxes) box.checked = names.has(nameOf(row));
+      Object.assign(all, { checked: names.size > 0 && names.size === rows.length, indeterminate: names.size > 0 && names.size < rows.length });
+      const chosen = rows.filter((row) => names.has(nameOf(row)));
+      fill(place, chosen.length > 0 && [h("strong", { role: "status" }, `${chosen.length} chosen`), actions.map((action) => actionButton(action, chosen.filter(action.isFor)))]);
+    };
+    choose([], true);
+    return { heading: h("td", { class: "choice" }, all), cell: (row) => h("td", { class: "choice" }, boxes.get(row)), actions: place };
+  };
+}
+
+const actionButton = ({ label, kind, act }, rows) =>
+  rows.length > 0 && h("button", { type: "button", class: kind, onclick: () => act(rows) }, `${label} ${rows.length}`);
+
+/** Do the work for each row, also after one that fails: the first problem is thrown at the end, after `again`. */
+export async function forEach(rows, work, again) {
+  const problems = [];
+  for (const row of rows) await work(row).catch((problem) => problems.push(problem));
+  again();
+  if (problems.length) throw problems[0];
 }
 
 /** order: orders the rows by the column. */

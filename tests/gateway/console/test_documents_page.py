@@ -284,6 +284,27 @@ async def test_deleting_asks_first(console: Console, ana: Caller) -> None:
     problem(await ana.call("GET", "/v1/documents/leave"), 404)
 
 
+async def test_several_are_chosen_and_deleted_and_no_other(console: Console, ana: Caller) -> None:
+    await put_all(ana, [{"document_id": name, "text": "20 days"} for name in "abcd"])
+    await console.open(ana.key, "#/documents")
+    page = console.page
+
+    await page.get_by_label("Choose all that are shown").check()
+    await page.get_by_label("Choose b").uncheck()
+    await page.get_by_role("button", name="Document", exact=True).click()  # orders the rows
+    await expect(page.get_by_label("Choose a", exact=True)).to_be_checked()
+    await ana.call("DELETE", "/v1/documents/a")  # in another tab, meanwhile
+    assert await ids(ana) == ["b", "c", "d"]
+    await page.get_by_role("button", name="Delete 3").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("a, c, d: removed")
+    await dialog.get_by_role("button", name="Delete").click()
+
+    await expect(dialog.get_by_role("alert")).to_contain_text("does not exist")
+    await expect(page.locator("tbody tr")).to_have_count(1)
+    assert await ids(ana) == ["b"]
+
+
 async def test_a_reader_is_offered_nothing_that_it_may_not_do_and_told_of_nothing_else(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:

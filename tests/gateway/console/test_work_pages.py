@@ -227,7 +227,8 @@ class TestJobs:
         await expect(rows).to_have_count(1)
 
         await asyncio.to_thread(moved.rename, folder)
-        await console.page.get_by_role("button", name="Replay").click()
+        await console.page.get_by_label("Choose all that are shown").check()
+        await console.page.get_by_role("button", name="Replay 1").click()
         await expect(console.page.locator("main")).to_contain_text("No jobs")
         await work(services)
         await console.page.get_by_label("State").select_option("done")
