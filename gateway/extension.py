@@ -40,28 +40,34 @@ from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import (
     STRONG_HEADER,
-    cache_headers,
     json_response,
     read_response,
     with_revision,
 )
 from gateway.http.route import ApiRoute, Parameter, Preference, body_limit
+from gateway.mcp import results as mcp_results
 from gateway.mcp.argument_parsing import parse as parse_arguments
 from gateway.mcp.mcp_services import McpMethod
 from gateway.mcp.resources import search_of
 from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
+from gateway.rag import token_estimate
 from gateway.rag.gates import gate_vocabulary
 from gateway.recording.read_log import ReadLog
 from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
 from gateway.search.answer_bytes import HeldAnswers
+from gateway.search.batches.answers_headers import answers_headers
+from gateway.search.batches.one_revision import (
+    ConsistentSearches,
+    SearchRound,
+    search_consistently,
+)
 from gateway.search.pipeline import record_served, search_as_caller
-from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_body import compute_answer
-from gateway.search.response_headers import degraded_header
-from gateway.search.schemas.search_answer_schemas import HitAnswer
+from gateway.search.schemas.filter_schemas import FilterBody
+from gateway.search.schemas.search_answer_schemas import HitAnswer, SearchAnswer
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import (
     SearchRequest,
@@ -71,7 +77,11 @@ from gateway.search.search_request import (
 )
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
-from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
+from gateway.settings.groups.limits import (
+    BATCH_DOCUMENTS_MAX,
+    BATCH_SEARCHES_MAX,
+    SEARCH_BYTES_MAX,
+)
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options, source_reader
@@ -153,6 +163,7 @@ __all__ = [
     "BATCH_DOCUMENTS_MAX",
     "BATCH_SEARCHES_MAX",
     "LOW_CONFIDENCE_SUFFIX",
+    "SEARCH_BYTES_MAX",
     "STRONG_HEADER",
     "Address",
     "ApiRoute",
@@ -161,6 +172,7 @@ __all__ = [
     "Body",
     "ChangeLogFeed",
     "CommandError",
+    "ConsistentSearches",
     "DeletionAnswer",
     "Dialect",
     "DocumentBody",
@@ -169,6 +181,7 @@ __all__ = [
     "EventSender",
     "EventStream",
     "Extension",
+    "FilterBody",
     "FlushBuffer",
     "Headers",
     "HeldAnswers",
@@ -183,8 +196,10 @@ __all__ = [
     "Preference",
     "ReadLog",
     "RequestContext",
+    "SearchAnswer",
     "SearchBody",
     "SearchRequest",
+    "SearchRound",
     "SearchServices",
     "Services",
     "Settings",
@@ -197,12 +212,10 @@ __all__ = [
     "TenantBody",
     "address_of",
     "address_of_hit",
+    "answers_headers",
     "body_limit",
-    "cache_headers",
-    "common_revisions",
     "compute_answer",
     "default_quotas",
-    "degraded_header",
     "document_update",
     "enqueue_write",
     "field_errors",
@@ -215,6 +228,7 @@ __all__ = [
     "listed",
     "maker_for_admin",
     "maker_of",
+    "mcp_results",
     "new_id",
     "parse_address",
     "parse_arguments",
@@ -239,6 +253,7 @@ __all__ = [
     "source_reader",
     "strictest",
     "thumbprint",
+    "token_estimate",
     "tool_result",
     "utc_now",
     "with_example",

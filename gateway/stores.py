@@ -18,7 +18,6 @@ from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.search_statistics import SearchStatisticsStore
-from index.tenants.strategy_store import StrategyStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 
@@ -43,7 +42,6 @@ class Stores:
     audit_log: AuditLog
     confidences: ConfidenceStore
     query_gates: QueryGateStore
-    strategies: StrategyStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -69,7 +67,6 @@ class Stores:
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
             query_gates=QueryGateStore(database),
-            strategies=StrategyStore(database),
         )
 
 

@@ -77,12 +77,7 @@ OF_FIELDS: Mapping[str, str] = {
 OF_BODY_FIELDS: Mapping[str, str] = {
     "Meta.lastModified": "when the provider last changed it",
     "Meta.resourceType": "`User` or `Group`, or what describes the service",
-    "ParameterAnswer.description": "what the parameter means, for people and agents",
-    "ParameterAnswer.type": "type of its values",
     "SearchStepBody.context": "as of `POST /v1/search`",
-    "StrategyAnswer.description": "when to use it, for people and agents",
-    "StrategyAnswer.parameters": "its parameters, by name",
-    "StrategyAnswer.updated_at": "when it was last stored",
     "AnswerBody.context": "ignored by this call",
     "Comparison.type": "the comparison: `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in` or `nin`",
     "Comparison.key": "key of the metadata",

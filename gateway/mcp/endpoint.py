@@ -13,15 +13,14 @@ from starlette.responses import Response
 from gateway import content, problems
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse
-from gateway.mcp import plan_tools, resources, tools
+from gateway.mcp import resources
 from gateway.mcp.mcp_services import McpMethod, McpServices
 from gateway.mcp.tool import Headers, McpTool
-from gateway.mcp.tools import refusal
+from gateway.mcp.tools import TOOLS, refusal
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from index.model.document import METADATA_INTEGER_MAX
 
-TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _INVALID_PARAMS = -32602
 _PARSE_ERROR = -32700

@@ -17,6 +17,7 @@ from gateway import document_address
 from index.model.document import Document
 
 BYTES_PER_TOKEN = 3
+LOW_CONFIDENCE = "true if no result is good enough to rely on: tell the user"
 TOKENS_MAX = 8_000  # of a result; a starting value, not measured
 _FRAME_BYTES = 64  # reserve for the JSON around the results
 _TEXT_BYTES_MIN = 200  # a shorter excerpt is left out

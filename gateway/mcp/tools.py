@@ -14,6 +14,7 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import argument_parsing, results
 from gateway.mcp.mcp_services import McpServices
+from gateway.mcp.results import LOW_CONFIDENCE
 from gateway.mcp.search_arguments import SearchArguments
 from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.schemas import Body
@@ -24,7 +25,6 @@ from gateway.search.search_request import SearchRequest, require_within_limits
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.scope import ScopeName
 
-LOW_CONFIDENCE = "true if no result is good enough to rely on: tell the user"
 _SOURCES_MAX = 200
 
 

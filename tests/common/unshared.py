@@ -37,7 +37,7 @@ UNSHARED = {
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
     ("gateway/tracing/tracing.py", "to_thread"): (1, _END),
     ("common/processes/worker_pool.py", "to_thread"): (1, _END),
-    ("gateway/search/plans/one_revision.py", "Semaphore"): (1, _ONE_CALL),
+    ("gateway/search/batches/one_revision.py", "Semaphore"): (1, _ONE_CALL),
     ("gateway/answer/answer_run.py", "Queue"): (1, _ONE_CALL),
     ("ingest/chunkers/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("ingest/summaries/llm_summaries.py", "Semaphore"): (1, _ONE_DOCUMENT),

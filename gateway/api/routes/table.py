@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, parameters, problem_endpoints, root
-from gateway.api.routes import admin, plans, rag
+from gateway.api.routes import admin, rag
 from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
@@ -38,7 +38,7 @@ from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import QueuedAnswer
-from gateway.search.plans.batch_endpoint import search_batch
+from gateway.search.batches.batch_endpoint import search_batch
 from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.schemas.search_as_schemas import SearchAsBody
 from gateway.search.search_as_endpoint import search_as
@@ -354,7 +354,6 @@ def _in_room(
 # Each route of the core, and which services its handler gets.
 _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
-    *_in_room(lambda services: services.search, plans.ROUTES),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),

@@ -13,16 +13,13 @@ from gateway.extension import (
     RequestContext,
     SearchBody,
     address_of_hit,
-    cache_headers,
-    common_revisions,
-    degraded_header,
+    answers_headers,
     freshness_of,
     full_scope,
     json_response,
     problems,
     record_served,
     require_within_limits,
-    revision_header,
     schemas,
     search_consistently,
     strictest,
@@ -70,15 +67,11 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
         data=tuple(_found_file(caller.principal.tenant, source, hit) for hit in hits),
     )
     response = json_response(page)
-    revisions = common_revisions(served)
-    response.raw_headers += [
-        (b"nearhit-revision", revision_header(revisions, caller.principal.tenant)),
-        (b"nearhit-consistency", caller.kept_promise(revisions)),
-        (b"cache-control", b"no-store"),
-    ]
     timing = (b"server-timing", trace.server_timing().encode())
-    response.raw_headers += cache_headers(context.http.settings, timing)
-    response.raw_headers += next(filter(None, map(degraded_header, served)), [])
+    response.raw_headers += [
+        (b"cache-control", b"no-store"),
+        *answers_headers(context, served, caller, timing),
+    ]
     return response
 
 

@@ -21,7 +21,6 @@ SEARCH_BYTES_MAX = 65_536  # the body of a search, and of calls that name no oth
 QUERY_CHARACTERS_MAX = 2_000
 TOP_K_MAX = 100
 BATCH_SEARCHES_MAX = 32
-PLAN_STEPS_MAX = 16
 BATCH_DOCUMENTS_MAX = 1_000
 # Starting values, not measured: the longest documents of a batch, and the longest bodies at once.
 _BATCH_DOCUMENT_BODIES = 8
@@ -126,5 +125,5 @@ class LimitSettings(BaseSettings):
     @property
     def body_memory_bytes(self) -> int:
         """Of a worker for bodies, from their arrival to the end of their requests."""
-        searches = max(BATCH_SEARCHES_MAX, PLAN_STEPS_MAX) * SEARCH_BYTES_MAX
+        searches = BATCH_SEARCHES_MAX * SEARCH_BYTES_MAX
         return _LONGEST_BODIES * max(self.batch_bytes_max, searches)

@@ -12,8 +12,8 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.answer.compress_schemas import CompressBody
 from gateway.documents.document_schemas import DocumentBody
 from gateway.extensions.faqs.faq_schemas import FaqLine
+from gateway.extensions.plans.plan_schemas import PlanBody
 from gateway.extensions.sources_web.web_schemas import WebSourceBody
-from gateway.search.plans.plan_schemas import PlanBody
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.sources.source_schemas import body_of
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions.plans.plan_tools import SearchPlanArguments as Plan
 from gateway.mcp import argument_parsing
-from gateway.mcp.plan_tools import SearchPlanArguments as Plan
 from gateway.mcp.search_arguments import SearchArguments
 from gateway.mcp.tools import FetchArguments, ListSourcesArguments
 from gateway.problems import Problem

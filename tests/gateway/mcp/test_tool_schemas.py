@@ -10,14 +10,14 @@ from mcp_types import ListToolsResult, Tool
 from pydantic import BaseModel, Field
 
 from gateway.extensions import switched_on
-from gateway.mcp import protocol, tool_schemas
+from gateway.mcp import protocol, tool_schemas, tools
 
 CHARACTERS_MAX = 10_500  # of all tools; a client sends them to its model in every session
 KEYWORDS = {"type", "description", "enum", "properties", "required", "items"}
 TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 
 OF_EXTENSIONS = [each.mcp_tools.items() for each in switched_on("").values()]
-TOOLS = [*starmap(protocol.describe, chain(protocol.TOOLS.items(), *OF_EXTENSIONS))]
+TOOLS = [*starmap(protocol.describe, chain(tools.TOOLS.items(), *OF_EXTENSIONS))]
 
 by_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 

@@ -142,7 +142,7 @@ async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
 
     text = await said(ana, sys.executable, str(CLIENTS / "mcp_client.py"))
 
-    assert "tools: search, fetch, list_sources, search_plan, list_strategies" in text
+    assert "tools: search, fetch, list_sources, check_context, search_plan" in text
     assert "leave urn:nearhit:document:leave" in text
     assert text.rstrip().endswith("25 days of annual leave a year.")
 

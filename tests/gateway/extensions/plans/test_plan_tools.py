@@ -6,7 +6,8 @@ import orjson
 import pytest
 from mcp_types import CallToolResult
 
-from gateway.mcp import plan_tools, protocol, results
+from gateway.extensions.plans.plan_tools import TOOLS, SearchPlanArguments
+from gateway.mcp import protocol, results
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import connected, text
@@ -166,10 +167,10 @@ async def test_the_steps_share_the_room_of_a_result(
 
 def test_a_model_can_follow_the_schema() -> None:
     """Flat steps: no argument of a step is an object, each says what it is, and an example fits."""
-    tool = protocol.describe("search_plan", protocol.TOOLS["search_plan"])
+    tool = protocol.describe("search_plan", TOOLS["search_plan"])
     step = tool.input_schema["properties"]["steps"]["items"]
     example = (tool.description or "").partition("Example: ")[2].partition(". Passages")[0]
-    plan_tools.SearchPlanArguments.model_validate_json(example)
+    SearchPlanArguments.model_validate_json(example)
 
     for argument in step["properties"].values():
         assert argument["description"]

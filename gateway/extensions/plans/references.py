@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gateway.search.plans.plan_schemas import SearchStepBody
+from gateway.extensions.plans.plan_schemas import SearchStepBody
 from index.model.conditions.names import VALUES_MAX
 from index.model.query import CONDITIONS
 

@@ -5,14 +5,13 @@ Each function raises a 422 `Problem` that names the field of the step.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from gateway import problems
-from gateway.search.plans.plan_schemas import (
+from gateway.extension import problems, require_within_limits
+from gateway.extensions.plans.plan_schemas import (
     PlanBody,
     SearchStepBody,
     SetStepBody,
     StepBody,
 )
-from gateway.search.search_request import require_within_limits
 from index.model.conditions.names import VALUES_MAX
 from index.model.query import CONDITIONS
 

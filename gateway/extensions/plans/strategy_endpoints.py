@@ -6,30 +6,32 @@ import orjson
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, read_response
-from gateway.search.plans.strategy_plan import require_valid_strategy
-from gateway.search.plans.strategy_schemas import (
+from gateway.extension import RequestContext, json_response, problems, read_response, schemas
+from gateway.extensions.plans.plan_services import PlanServices
+from gateway.extensions.plans.strategy_plan import require_valid_strategy
+from gateway.extensions.plans.strategy_schemas import (
     ParameterAnswer,
     StrategiesAnswer,
     StrategyAnswer,
     StrategyBody,
     StrategySummary,
 )
-from gateway.search.search_services import SearchServices
-from index.tenants.strategy_store import STRATEGIES_MAX, StoredStrategy
+from gateway.extensions.plans.strategy_store import (
+    STRATEGIES_MAX,
+    StoredStrategy,
+    StrategyStore,
+)
 
 _PARAMETERS: TypeAdapter[dict[str, ParameterAnswer]] = TypeAdapter(dict[str, ParameterAnswer])
 
 
-async def put_strategy(context: RequestContext[SearchServices]) -> Response:
+async def put_strategy(context: RequestContext[PlanServices]) -> Response:
     """Store a strategy, or another version of it; it counts from the next call on."""
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
     strategy = context.parse_body(StrategyBody)
     require_valid_strategy(strategy)
-    stored = await context.services.stores.strategies.put(
+    stored = await context.services.strategies.put(
         tenant, name, strategy.model_dump(mode="json", exclude_unset=True)
     )
     if stored is None:
@@ -39,36 +41,34 @@ async def put_strategy(context: RequestContext[SearchServices]) -> Response:
     return json_response(_answer(stored))
 
 
-async def get_strategy(context: RequestContext[SearchServices]) -> Response:
+async def get_strategy(context: RequestContext[PlanServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
-    stored = await context.services.stores.strategies.read(tenant, name)
+    stored = await context.services.strategies.read(tenant, name)
     if stored is None:
         raise _no_such_strategy()
     return read_response(_answer(stored))
 
 
-async def list_strategies(context: RequestContext[SearchServices]) -> Response:
+async def list_strategies(context: RequestContext[PlanServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
-    return read_response(await summaries(context.services, tenant))
+    return read_response(await summaries(context.services.strategies, tenant))
 
 
-async def summaries(services: SearchServices, tenant: str) -> StrategiesAnswer:
-    return StrategiesAnswer(
-        strategies=tuple(map(_summary, await services.stores.strategies.all(tenant)))
-    )
+async def summaries(strategies: StrategyStore, tenant: str) -> StrategiesAnswer:
+    return StrategiesAnswer(strategies=tuple(map(_summary, await strategies.all(tenant))))
 
 
-async def delete_strategy(context: RequestContext[SearchServices]) -> Response:
+async def delete_strategy(context: RequestContext[PlanServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
-    if not await context.services.stores.strategies.remove(tenant, _name(context)):
+    if not await context.services.strategies.remove(tenant, _name(context)):
         raise _no_such_strategy()
     return Response(status_code=204)
 
 
-async def read_strategy(services: SearchServices, tenant: str, name: str) -> StrategyBody:
+async def read_strategy(strategies: StrategyStore, tenant: str, name: str) -> StrategyBody:
     """The strategy that a caller wants to run; a 422 `Problem` if there is none of that name."""
-    stored = await services.stores.strategies.read(tenant, name)
+    stored = await strategies.read(tenant, name)
     if stored is None:
         raise problems.invalid_field("strategy", "The tenant has no strategy of this name.")
     return schemas.parse(StrategyBody, orjson.dumps(stored.strategy))
@@ -93,7 +93,7 @@ def _fields(stored: StoredStrategy) -> dict[str, Any]:
     }
 
 
-def _name(context: RequestContext[SearchServices]) -> str:
+def _name(context: RequestContext[PlanServices]) -> str:
     return schemas.parse_value("name", schemas.GATE, context.request.path_params["name"])
 
 

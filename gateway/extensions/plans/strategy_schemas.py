@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from gateway.schemas import Body, Storable
-from gateway.search.plans.plan_schemas import PARAMETERS_MAX
+from gateway.extension import Body, Storable
+from gateway.extensions.plans.plan_schemas import PARAMETERS_MAX
 from index.model.conditions.names import Values
 from index.model.document import METADATA_INTEGER_MAX, MetadataValue
 

@@ -5,10 +5,11 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
+from gateway.http.responses import RawResponse
 from gateway.search.answer_bytes import HeldAnswers
+from gateway.search.batches.answers_headers import answers_headers
+from gateway.search.batches.one_revision import search_consistently
 from gateway.search.pipeline import is_recallable, record_served
-from gateway.search.plans.answers_response import answers_response
-from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBatchBody
 from gateway.search.search_request import (
@@ -55,13 +56,17 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
         record_served(services, request, answer)
     trace.mark("search")
     encoded = b'{"answers":[%b]}' % b",".join(answer.body for answer in answers)
-    return answers_response(
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(encoded)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    headers += answers_headers(
         context,
-        encoded,
         answers,
         admitted,
-        common_revisions(answers),
         # A member of Cache-Status stands for a cache on the response's way, not for an answer.
         (b"nearhit-batch-cache-status", b", ".join(map(cache_status, answers))),
         (b"server-timing", trace.server_timing().encode()),
     )
+    return RawResponse(encoded, headers)

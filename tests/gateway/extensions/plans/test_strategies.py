@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from index.tenants.strategy_store import STRATEGIES_MAX
+from gateway.extensions.plans.strategy_store import STRATEGIES_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

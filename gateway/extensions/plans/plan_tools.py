@@ -10,26 +10,31 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
-from gateway import problems, schemas
-from gateway.field_errors import FieldError
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import STRONG_HEADER
-from gateway.mcp import argument_parsing, results
-from gateway.mcp.mcp_services import McpServices
-from gateway.mcp.tool import Headers, McpTool, tool_result
-from gateway.mcp.tools import LOW_CONFIDENCE
-from gateway.schemas import Body, Count, GateName
-from gateway.search.plans.answers_response import answers_headers
-from gateway.search.plans.plan_endpoint import run_plan
-from gateway.search.plans.plan_run import AnsweredSteps
-from gateway.search.plans.plan_schemas import (
+from gateway.extension import (
+    STRONG_HEADER,
+    Body,
+    Headers,
+    McpTool,
+    RequestContext,
+    answers_headers,
+    field_errors,
+    mcp_results,
+    parse_arguments,
+    problems,
+    schemas,
+    tool_result,
+)
+from gateway.extensions.plans.plan_endpoint import run_plan
+from gateway.extensions.plans.plan_run import AnsweredSteps
+from gateway.extensions.plans.plan_schemas import (
     PARAMETERS_MAX,
+    PLAN_STEPS_MAX,
     PlanBody,
     SearchPlanBody,
     StepName,
 )
-from gateway.search.plans.strategy_endpoints import summaries
-from gateway.settings.groups.limits import PLAN_STEPS_MAX
+from gateway.extensions.plans.plan_services import PlanServices
+from gateway.extensions.plans.strategy_endpoints import summaries
 from index.model.conditions.names import Values
 from index.model.document import MetadataValue
 from index.model.query import CONDITIONS
@@ -53,7 +58,7 @@ class PlanStepArguments(Body):
         None,
         description="What to search for, self-contained; none in a step that combines others.",
     )
-    top_k: Count | None = Field(
+    top_k: schemas.Count | None = Field(
         None,
         description="Maximum number of passages. Default: 5. Take 20 to 50 for a step that only "
         "selects documents.",
@@ -127,7 +132,7 @@ class SearchPlanArguments(Body):
             "room. Default: all.",
         )
     )
-    strategy: GateName | None = Field(
+    strategy: schemas.GateName | None = Field(
         None,
         description="Instead of steps: the name of a plan that was prepared for you; "
         "list_strategies returns them.",
@@ -155,7 +160,7 @@ class StepResult(Body):
     name: str
     results: tuple[dict[str, Any], ...] = Field(description="as those of search")
     left_out: int = Field(0, description="how many did not fit")
-    low_confidence: bool | None = Field(None, description=LOW_CONFIDENCE)
+    low_confidence: bool | None = Field(None, description=mcp_results.LOW_CONFIDENCE)
 
 
 class PlanResult(Body):
@@ -182,29 +187,27 @@ class StrategiesListed(Body):
 
 
 async def search_plan(
-    context: RequestContext[McpServices], arguments: bytes
+    context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
-    services = context.services
-    parsed = argument_parsing.parse(SearchPlanArguments, arguments)
+    parsed = parse_arguments(SearchPlanArguments, arguments)
     try:
         body = schemas.parse(SearchPlanBody, orjson.dumps(parsed.body()))
-        answered = await run_plan(context, services.search, body)
+        answered = await run_plan(context, body)
     except problems.Problem as problem:
         if problem.status != 422:
             raise
         raise problems.invalid([_of_arguments(error, parsed) for error in problem.errors]) from None
     tenant = answered.admitted.principal.tenant
-    result = _encode_steps(answered.plan, answered.steps, tenant, results.TOKENS_MAX)
-    headers = answers_headers(context, answered.searches, answered.admitted, answered.revisions)
-    return tool_result(result), [header for header in headers if header[0] != b"cache-control"]
+    result = _encode_steps(answered.plan, answered.steps, tenant, mcp_results.TOKENS_MAX)
+    return tool_result(result), answers_headers(context, answered.searches, answered.admitted)
 
 
 async def list_strategies(
-    context: RequestContext[McpServices], arguments: bytes
+    context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
     tenant = (await context.authenticate()).principal.tenant
-    argument_parsing.parse(ListStrategiesArguments, arguments)
-    stored = await summaries(context.services.search, tenant)
+    parse_arguments(ListStrategiesArguments, arguments)
+    stored = await summaries(context.services.strategies, tenant)
     strategies = [
         {
             "name": one.name,
@@ -225,25 +228,27 @@ def _encode_steps(plan: PlanBody, answered: AnsweredSteps, tenant: str, tokens_m
     names = [name for name in plan.output or all_names if name in answered]
     unfinished = [name for name in all_names if name not in answered]
     fields: dict[str, Any] = {"unfinished": unfinished} if unfinished else {}
-    remaining = tokens_max - len(orjson.dumps(fields)) // results.BYTES_PER_TOKEN
+    remaining = tokens_max - len(orjson.dumps(fields)) // mcp_results.BYTES_PER_TOKEN
     steps = []
     for number, name in enumerate(names):
         answer = orjson.loads(answered[name].body)
         share = remaining // (len(names) - number)
-        encoded = results.search(answer, tenant=tenant, tokens_max=share)
-        remaining -= min(share, len(encoded) // results.BYTES_PER_TOKEN + 1)
+        encoded = mcp_results.search(answer, tenant=tenant, tokens_max=share)
+        remaining -= min(share, len(encoded) // mcp_results.BYTES_PER_TOKEN + 1)
         steps.append({"name": name, **orjson.loads(encoded)})
     return orjson.dumps({"steps": steps, **fields})
 
 
-def _of_arguments(error: FieldError, arguments: SearchPlanArguments) -> FieldError:
+def _of_arguments(
+    error: field_errors.FieldError, arguments: SearchPlanArguments
+) -> field_errors.FieldError:
     """The error at the argument that the field of the HTTP call was made from."""
     field = error.field.replace("output", "show", 1) if error.field.startswith("output") else ""
     step = re.match(r"steps\.([0-9]+)\.(.*)", error.field)
     if step is not None and arguments.steps is not None:
         rest = _argument(step[2], arguments.steps[int(step[1])])
         field = f"steps.{step[1]}.{rest}"
-    return FieldError(field or error.field, error.detail)
+    return field_errors.FieldError(field or error.field, error.detail)
 
 
 def _argument(field: str, step: PlanStepArguments) -> str:
@@ -258,7 +263,7 @@ def _argument(field: str, step: PlanStepArguments) -> str:
     )
 
 
-TOOLS: Mapping[str, McpTool[McpServices]] = {
+TOOLS: Mapping[str, McpTool[PlanServices]] = {
     "search_plan": McpTool(
         "Search in several steps",
         "Run several searches in one call, where later ones use what earlier ones found: search "

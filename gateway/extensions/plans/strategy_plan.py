@@ -4,13 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway import problems, schemas
-from gateway.field_errors import FieldError
-from gateway.problems import Problem
-from gateway.search.plans import strategy_parameters
-from gateway.search.plans.plan_check import require_valid_plan
-from gateway.search.plans.plan_schemas import PlanBody
-from gateway.search.plans.strategy_schemas import StrategyBody
+from gateway.extension import field_errors, problems, schemas
+from gateway.extensions.plans import strategy_parameters
+from gateway.extensions.plans.plan_check import require_valid_plan
+from gateway.extensions.plans.plan_schemas import PlanBody
+from gateway.extensions.plans.strategy_schemas import StrategyBody
 
 _MARK = "parameter"  # the only name in the object that stands for a parameter's value
 
@@ -32,9 +30,12 @@ def require_valid_strategy(strategy: StrategyBody) -> None:
     for values in strategy_parameters.probes(strategy.parameters):
         try:
             _plan(strategy, values)
-        except Problem as problem:
+        except problems.Problem as problem:
             raise problems.invalid(
-                [FieldError(f"plan.{error.field}", error.detail) for error in problem.errors]
+                [
+                    field_errors.FieldError(f"plan.{error.field}", error.detail)
+                    for error in problem.errors
+                ]
             ) from None
 
 
@@ -43,7 +44,7 @@ def plan_of(strategy: StrategyBody, given: Mapping[str, Any]) -> PlanBody:
     values = strategy_parameters.values_of(strategy.parameters, given)
     try:
         return _plan(strategy, values)
-    except Problem as problem:
+    except problems.Problem as problem:
         places = dict(_places(strategy.plan))
         raise problems.invalid(
             [_error_of_caller(error, places) for error in problem.errors]
@@ -86,9 +87,11 @@ def _parameter_name(template: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _error_of_caller(error: FieldError, places: Mapping[str, str]) -> FieldError:
+def _error_of_caller(
+    error: field_errors.FieldError, places: Mapping[str, str]
+) -> field_errors.FieldError:
     """The error at the parameter whose value it is about, or at the strategy."""
     for place, name in places.items():
         if error.field == place or error.field.startswith(f"{place}."):
-            return FieldError(f"parameters.{name}", error.detail)
-    return FieldError("strategy", f"{error.field}: {error.detail}")
+            return field_errors.FieldError(f"parameters.{name}", error.detail)
+    return field_errors.FieldError("strategy", f"{error.field}: {error.detail}")

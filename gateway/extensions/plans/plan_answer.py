@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 
-from gateway.search.plans.plan_run import AnsweredStep, AnsweredSteps
-from gateway.search.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
+from gateway.extension import token_estimate
+from gateway.extensions.plans.plan_run import AnsweredStep, AnsweredSteps
+from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
 
 
 def encode_plan_answer(plan: PlanBody, answered: AnsweredSteps) -> bytes:
@@ -48,8 +49,6 @@ def _within_tokens(body: bytes, tokens_max: int | None) -> tuple[bytes, int, int
 
 
 def _tokens(hit: Mapping[str, Any]) -> int:
-    from gateway.rag import token_estimate  # few plans have a budget of tokens
-
     summaries = hit.get("summaries") or ()
     texts = (hit["text"], *(summary["text"] for summary in summaries))
     return sum(map(token_estimate.count, texts))

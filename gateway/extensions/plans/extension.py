@@ -1,14 +1,21 @@
-"""The routes of search plans and strategies; see `gateway.api.routes.table`."""
+"""Search plans: several searches in one call, of which later ones use what earlier ones found."""
 
-from gateway.http.route import ApiRoute, body_limit
-from gateway.search.plans import plan_schemas, strategy_endpoints, strategy_schemas
-from gateway.search.plans.plan_endpoint import search_plan
-from gateway.search.search_services import SearchServices
-from gateway.settings.groups.limits import PLAN_STEPS_MAX, SEARCH_BYTES_MAX
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from pydantic import BaseModel
+
+from gateway.extension import SEARCH_BYTES_MAX, ApiRoute, Extension, Services, body_limit
+from gateway.extensions.plans import plan_schemas, strategy_endpoints, strategy_schemas
+from gateway.extensions.plans.plan_endpoint import search_plan
+from gateway.extensions.plans.plan_schemas import PLAN_STEPS_MAX
+from gateway.extensions.plans.plan_services import PlanServices
+from gateway.extensions.plans.plan_tools import TOOLS
+from gateway.extensions.plans.strategy_store import StrategyStore
 
 _STRATEGY_BYTES_MAX = 262_144
 
-ROUTES: tuple[ApiRoute[SearchServices], ...] = (
+_ROUTES: tuple[ApiRoute[PlanServices], ...] = (
     ApiRoute(
         "POST",
         "/v1/search/plan",
@@ -53,4 +60,17 @@ ROUTES: tuple[ApiRoute[SearchServices], ...] = (
         summary="Delete a strategy",
         status=204,
     ),
+)
+
+
+@asynccontextmanager
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[PlanServices]:
+    yield PlanServices(services.search, StrategyStore(services.stores.database))
+
+
+EXTENSION = Extension(
+    summary="several searches in one call, of which later ones use what earlier ones found",
+    routes=_ROUTES,
+    open=_open,
+    mcp_tools=TOOLS,
 )

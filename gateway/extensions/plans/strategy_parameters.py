@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gateway import problems
-from gateway.search.plans.strategy_schemas import ParameterBody
+from gateway.extension import problems
+from gateway.extensions.plans.strategy_schemas import ParameterBody
 from index.model.conditions.names import VALUES_MAX
 from index.model.document import UNSTORABLE
 

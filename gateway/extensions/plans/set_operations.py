@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import assert_never
 
-from gateway.search.plans.plan_schemas import Operation
-from gateway.search.plans.references import Hit
+from gateway.extensions.plans.plan_schemas import Operation
+from gateway.extensions.plans.references import Hit
 
 _K = 60  # as in `index.search.ranking.fusion`
 

@@ -5,16 +5,13 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Discriminator, Field, StringConstraints
 
-from gateway.schemas import Body, Count, GateName, branch, with_fields
-from gateway.search.schemas.filter_schemas import FilterBody
-from gateway.search.schemas.search_answer_schemas import SearchAnswer
-from gateway.search.schemas.search_schemas import SearchBody
-from gateway.settings.groups.limits import PLAN_STEPS_MAX
+from gateway.extension import Body, FilterBody, SearchAnswer, SearchBody, schemas
 from index.model.conditions.condition import HitProperty
 from index.model.conditions.names import Values
 from index.model.document import MetadataValue
 from index.model.query import CONDITIONS
 
+PLAN_STEPS_MAX = 16
 PARAMETERS_MAX = 32
 TIME_MS_MAX = 3_600_000
 TOKENS_MAX = 200_000
@@ -43,12 +40,13 @@ class ReferenceBody(Body):
 
 def _values_or_reference(value: object) -> str:
     is_reference = isinstance(value, dict | ReferenceBody)
-    return branch("reference").tag if is_reference else branch("values").tag
+    return schemas.branch("reference").tag if is_reference else schemas.branch("values").tag
 
 
 _ValuesOrReference: TypeAlias = (
     Annotated[
-        Annotated[Values, branch("values")] | Annotated[ReferenceBody, branch("reference")],
+        Annotated[Values, schemas.branch("values")]
+        | Annotated[ReferenceBody, schemas.branch("reference")],
         Discriminator(_values_or_reference),
     ]
     | None
@@ -63,7 +61,7 @@ _REFERENCES = {
 }
 
 
-class StepFilterBody(with_fields(FilterBody, _REFERENCES)):  # type: ignore[misc]  # as `FilterBody`
+class StepFilterBody(schemas.with_fields(FilterBody, _REFERENCES)):  # type: ignore[misc]  # as `FilterBody`
     """The filter of a step, which can take values from earlier steps."""
 
     @property
@@ -102,7 +100,7 @@ class SetStepBody(Body):
     of: Annotated[tuple[StepName, ...], Field(min_length=2, max_length=PLAN_STEPS_MAX)] = Field(
         description="the steps"
     )
-    top_k: Count | None = Field(None, description="maximum number of hits; absent: all")
+    top_k: schemas.Count | None = Field(None, description="maximum number of hits; absent: all")
     tokens: _Tokens | None = Field(None, description="as of a search")
 
     @property
@@ -115,12 +113,13 @@ def _search_or_set(value: object) -> str:
     is_set = isinstance(value, SetStepBody) or (
         isinstance(value, dict) and not value.keys().isdisjoint(("operation", "of"))
     )
-    return branch("set").tag if is_set else branch("search").tag
+    return schemas.branch("set").tag if is_set else schemas.branch("search").tag
 
 
 StepBody: TypeAlias = SearchStepBody | SetStepBody
 _Step = Annotated[
-    Annotated[SearchStepBody, branch("search")] | Annotated[SetStepBody, branch("set")],
+    Annotated[SearchStepBody, schemas.branch("search")]
+    | Annotated[SetStepBody, schemas.branch("set")],
     Discriminator(_search_or_set),
 ]
 _Steps = Annotated[tuple[_Step, ...], Field(min_length=1, max_length=PLAN_STEPS_MAX)]
@@ -174,7 +173,7 @@ class SearchPlanBody(Body):
         PlanBudgetBody(),
         description="with a strategy, the smaller of its budget and this one counts",
     )
-    strategy: GateName | None = Field(
+    strategy: schemas.GateName | None = Field(
         None, description="name of a strategy, instead of `steps` and `output`"
     )
     parameters: Annotated[dict[str, MetadataValue], Field(max_length=PARAMETERS_MAX)] | None = (

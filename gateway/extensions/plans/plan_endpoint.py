@@ -5,55 +5,53 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from cache.lookup import ServedAnswer
-from cache.protocol import Revisions
-from gateway import problems
-from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.auth.freshness import strictest
-from gateway.http.request_context import RequestContext
-from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.pipeline import record_served
-from gateway.search.plans.answers_response import answers_response
-from gateway.search.plans.one_revision import common_revisions
-from gateway.search.plans.plan_answer import encode_plan_answer
-from gateway.search.plans.plan_check import require_valid_plan
-from gateway.search.plans.plan_run import AnsweredSteps, PlanRun
-from gateway.search.plans.plan_schemas import PlanBody, SearchPlanBody
-from gateway.search.plans.strategy_endpoints import read_strategy
-from gateway.search.plans.strategy_plan import plan_of
-from gateway.search.search_request import freshness_of
-from gateway.search.search_services import SearchServices
+from gateway.extension import (
+    AuthenticatedRequest,
+    HeldAnswers,
+    RequestContext,
+    answers_headers,
+    freshness_of,
+    problems,
+    record_served,
+    strictest,
+)
+from gateway.extensions.plans.plan_answer import encode_plan_answer
+from gateway.extensions.plans.plan_check import require_valid_plan
+from gateway.extensions.plans.plan_run import AnsweredSteps, PlanRun
+from gateway.extensions.plans.plan_schemas import PlanBody, SearchPlanBody
+from gateway.extensions.plans.plan_services import PlanServices
+from gateway.extensions.plans.strategy_endpoints import read_strategy
+from gateway.extensions.plans.strategy_plan import plan_of
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPlan:
-    """The finished steps, the answers to their searches, and the revisions of all of them."""
+    """The finished steps, and the answers to their searches."""
 
     plan: PlanBody
     steps: AnsweredSteps
     searches: list[ServedAnswer]
     admitted: AuthenticatedRequest
-    revisions: Revisions
 
 
-async def search_plan(context: RequestContext[SearchServices]) -> Response:
-    requested = context.parse_body(SearchPlanBody)
-    answered = await run_plan(context, context.services, requested)
-    return answers_response(
-        context,
-        encode_plan_answer(answered.plan, answered.steps),
-        answered.searches,
-        answered.admitted,
-        answered.revisions,
-        (b"server-timing", _server_timing(context, answered.steps)),
-    )
+async def search_plan(context: RequestContext[PlanServices]) -> Response:
+    answered = await run_plan(context, context.parse_body(SearchPlanBody))
+    body = encode_plan_answer(answered.plan, answered.steps)
+    timing = (b"server-timing", _server_timing(context, answered.steps))
+    response = Response(body, media_type="application/json")
+    response.raw_headers += [
+        (b"cache-control", b"no-store"),
+        *answers_headers(context, answered.searches, answered.admitted, timing),
+    ]
+    return response
 
 
 async def run_plan(
-    context: RequestContext[object], services: SearchServices, requested: SearchPlanBody
+    context: RequestContext[PlanServices], requested: SearchPlanBody
 ) -> AnsweredPlan:
     """The answers to the plan, or to the strategy's; a 422 `Problem` if it is not valid."""
-    trace = context.trace
-    plan, admitted = await _admit(context, services, requested)
+    services, trace = context.services.search, context.trace
+    plan, admitted = await _admit(context, requested)
     await context.spend(len(plan.searches) - 1)
     trace.mark("revision")
     time_ms = plan.budget.time_ms
@@ -66,13 +64,11 @@ async def run_plan(
             record_served(services, step.request, step.served)
             searches.append(step.served)
     trace.mark("search")
-    unanswered = admitted.revisions.of([admitted.principal.tenant])
-    revisions = common_revisions(searches) if searches else unanswered
-    return AnsweredPlan(plan, steps, searches, admitted, revisions)
+    return AnsweredPlan(plan, steps, searches, admitted)
 
 
 async def _admit(
-    context: RequestContext[object], services: SearchServices, requested: SearchPlanBody
+    context: RequestContext[PlanServices], requested: SearchPlanBody
 ) -> tuple[PlanBody, AuthenticatedRequest]:
     """The valid plan that is requested, and the caller as of now."""
     if requested.strategy is None:
@@ -93,12 +89,14 @@ async def _admit(
             raise problems.invalid_field(name, "must be absent: the strategy has its own")
     context.trace.mark("parse")
     admitted = await context.authenticate()
-    strategy = await read_strategy(services, admitted.principal.tenant, requested.strategy)
+    strategy = await read_strategy(
+        context.services.strategies, admitted.principal.tenant, requested.strategy
+    )
     plan = plan_of(strategy, requested.parameters or {})
     return plan.model_copy(update={"budget": plan.budget.narrowed(requested.budget)}), admitted
 
 
-def _server_timing(context: RequestContext[object], steps: AnsweredSteps) -> bytes:
+def _server_timing(context: RequestContext[PlanServices], steps: AnsweredSteps) -> bytes:
     """The phases of the request, and the time and the cache tier of each step."""
     parts = [context.trace.server_timing()]
     for name, step in steps.items():
