@@ -6,7 +6,6 @@ from gateway.settings.settings import Settings
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import EventVersionStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.postgres.database import Database
@@ -32,7 +31,6 @@ class Stores:
     principals: PrincipalStore
     documents: DocumentStore
     sources: SourceStore
-    event_versions: EventVersionStore
     jobs: JobQueue
     usage: UsageStore
     search_statistics: SearchStatisticsStore
@@ -57,7 +55,6 @@ class Stores:
                 default_quotas=quotas,
             ),
             sources=SourceStore(database, quotas),
-            event_versions=EventVersionStore(database),
             jobs=JobQueue(database),
             usage=UsageStore(database),
             search_statistics=SearchStatisticsStore(database),

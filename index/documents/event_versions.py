@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from index.errors import EventSuperseded, TenantMissing
+from index.errors import EventSuperseded
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.write_order import Parts
-from index.postgres.database import Database
 from index.postgres.session import Session
 
 
@@ -62,33 +61,6 @@ class AccessRule(Protocol):
 
 # Why owner and readers alone are set, if not for a current request.
 AccessCause: TypeAlias = EventUpdate | AccessRule
-
-
-class EventVersionStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self, tenant: str, document_id: str) -> EventVersion:
-        """The versions of the document's last events. Raises `TenantMissing`."""
-        row = await self._database.row("event_versions.read", tenant, document_id)
-        if row is None:
-            raise TenantMissing(tenant)
-        if row["content_version"] is None:
-            return EventVersion()
-        return EventVersion(
-            row["content_version"], row["access_version"], row["owner"], tuple(row["readers"])
-        )
-
-    async def keep(self, tenant: str, update: EventUpdate) -> None:
-        """Store an event of a document that does not exist.
-
-        Raises `EventSuperseded`, also if the document exists by now.
-        """
-        async with self._database.transaction() as session:
-            await session.rows("documents.lock", tenant, [update.document_id])
-            if await session.row("documents.exists", tenant, update.document_id) is not None:
-                raise EventSuperseded(update.document_id)
-            await merge_event(session, tenant, update)
 
 
 async def merge_event(session: Session, tenant: str, update: EventUpdate) -> None:

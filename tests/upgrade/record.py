@@ -17,6 +17,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_schemas import EventAccess, EventContent, PutEvent
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -108,7 +109,7 @@ async def _apply_event_and_move(settings: Settings) -> None:
     async with open_services(settings, Metrics(), ExactEmbedder()) as services:
         handler = EventHandler(
             services.documents.writer,
-            services.stores.event_versions,
+            EventVersionStore(services.stores.database),
             settings.language,
             may_publish=False,
         )

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.errors import EventRefused
 from gateway.extensions.rabbitmq.event_schemas import DeleteEvent, Event, PutEvent
-from index.documents.event_versions import EventUpdate, EventVersionStore
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
+from index.documents.event_versions import EventUpdate
 from index.errors import EventSuperseded
 from index.model.document import Document
 from index.model.write_order import ALL_PARTS, CONTENT

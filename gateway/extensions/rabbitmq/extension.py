@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from gateway.extension import Extension, Services
 from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.extensions.rabbitmq.rabbitmq_metrics import RabbitmqMetrics
 from gateway.extensions.rabbitmq.rabbitmq_services import RabbitmqServices
 from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
@@ -15,7 +16,7 @@ from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 async def _open(services: Services, settings: RabbitmqSettings) -> AsyncIterator[RabbitmqServices]:
     handler = EventHandler(
         services.documents.writer,
-        services.stores.event_versions,
+        EventVersionStore(services.stores.database),
         services.settings.language,
         may_publish=settings.may_publish,
     )

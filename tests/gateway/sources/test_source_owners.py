@@ -10,6 +10,7 @@ import pytest
 
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -133,7 +134,10 @@ class TestNoCallerBringsDocumentsTo:
         content = {"text": "One.", "source": reserved}
         event = {"type": "create", "document_id": "x", "version": 1, "document": content}
         hearer = EventHandler(
-            services.documents.writer, services.stores.event_versions, "en", may_publish=False
+            services.documents.writer,
+            EventVersionStore(services.stores.database),
+            "en",
+            may_publish=False,
         )
 
         with pytest.raises(SourceReserved):

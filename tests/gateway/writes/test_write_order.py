@@ -11,6 +11,7 @@ import pytest
 
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -90,7 +91,10 @@ async def asked(admin: Caller, method: str, path: str) -> str:
 async def hear(services: Services, **event: Any) -> None:
     body = orjson.dumps({"document_id": "x", **event})
     hearer = EventHandler(
-        services.documents.writer, services.stores.event_versions, "en", may_publish=False
+        services.documents.writer,
+        EventVersionStore(services.stores.database),
+        "en",
+        may_publish=False,
     )
     await hearer.handle("acme", event_schemas.parse(body, "acme", 1_000_000))
 

@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -228,7 +229,7 @@ class WriteOrderWorld:
                 write.source = "events"
         hearer = EventHandler(
             self.stage.services.documents.writer,
-            self.stage.services.stores.event_versions,
+            EventVersionStore(self.stage.services.stores.database),
             "en",
             may_publish=False,
         )

@@ -11,8 +11,9 @@ import pytest
 
 from gateway.extensions.rabbitmq.errors import EventRefused
 from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import EventUpdate, EventVersion, EventVersionStore
+from index.documents.event_versions import EventUpdate, EventVersion
 from index.errors import EventSuperseded, TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database

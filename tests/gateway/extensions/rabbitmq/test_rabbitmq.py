@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from gateway.extensions.rabbitmq import rabbitmq_consumer
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_schemas import Event
+from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.extensions.rabbitmq.rabbitmq_metrics import RabbitmqMetrics
 from gateway.extensions.rabbitmq.rabbitmq_services import RabbitmqServices
 from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
@@ -118,7 +119,7 @@ async def working(
         stop, failed = asyncio.Event(), asyncio.Event()
         handler = Noticing(
             services.documents.writer,
-            services.stores.event_versions,
+            EventVersionStore(services.stores.database),
             settings.language,
             may_publish=False,
             failed=failed,
