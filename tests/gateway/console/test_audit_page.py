@@ -11,6 +11,7 @@ pytestmark = pytest.mark.anyio
 SCRIPT = "<img src=x onerror=\"document.title='stolen'\">"
 
 
+@pytest.mark.thorough
 async def test_each_row_tells_who_did_what_to_which_documents(
     console: Console, ana: Caller, admin: Caller
 ) -> None:
@@ -36,6 +37,7 @@ async def test_each_row_tells_who_did_what_to_which_documents(
         assert row["hash"][:12] in await console.text()
 
 
+@pytest.mark.thorough
 async def test_the_filter_has_an_address(console: Console, ana: Caller, admin: Caller) -> None:
     await ana.put("leave", "Annual leave.")
     await ana.put("lamps", "Lamps.")

@@ -37,6 +37,7 @@ async def put_all(caller: Caller, documents: Iterable[dict[str, Any]]) -> None:
     assert written.status_code == 200, written.text
 
 
+@pytest.mark.thorough
 async def test_a_long_list_is_narrowed_by_what_identifiers_begin_with_tag_language_and_source(
     console: Console, ana: Caller, admin: Caller
 ) -> None:
@@ -72,6 +73,7 @@ async def test_a_long_list_is_narrowed_by_what_identifiers_begin_with_tag_langua
     await expect(rows).to_contain_text("hr/98")
 
 
+@pytest.mark.thorough
 async def test_any_identifier_has_an_address(console: Console, ana: Caller, admin: Caller) -> None:
     named = ("folder/a b.md", "100%", "é/ü?x=1&y#z", '"quoted"', ".x")
     document = {"text": "Annual leave.", "readers": ["tenant"]}
@@ -151,6 +153,7 @@ async def test_sharing_revoking_and_its_undoing_count_from_the_next_request_on(
     assert await ben.found("annual leave") == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_a_passage_is_marked_if_it_is_there(console: Console, ana: Caller) -> None:
     """Also where a text has letters of two code units."""
     text = "\U0001f33b" * 300 + " Annual leave." + " More." * 900
@@ -247,6 +250,7 @@ async def test_two_tabs_edit_one_document_and_nothing_is_lost(
     await context.close()
 
 
+@pytest.mark.thorough
 async def test_a_new_document_replaces_none(console: Console, ana: Caller) -> None:
     await ana.put("leave", "20 days")
     await console.open(ana.key, "#/documents")
@@ -367,6 +371,7 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
     assert await console.violations() == []
 
 
+@pytest.mark.thorough
 async def test_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) -> None:
     readers = ["tenant", *(f"user:{'u' * 100}-{number}" for number in range(5))]
     await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=readers)

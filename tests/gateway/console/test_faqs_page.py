@@ -48,6 +48,7 @@ async def test_a_new_one_is_listed_and_the_next_search_finds_it(
     assert await ana.found("vacation") == [listed[0]["document_id"]]
 
 
+@pytest.mark.thorough
 async def test_it_is_deactivated_activated_with_all_that_it_holds_and_deleted(
     console: Console, admin: Caller, ana: Caller
 ) -> None:
@@ -71,6 +72,7 @@ async def test_it_is_deactivated_activated_with_all_that_it_holds_and_deleted(
     assert await ana.found("days of leave") == []
 
 
+@pytest.mark.thorough
 async def test_the_list_goes_by_category_and_state(console: Console, admin: Caller) -> None:
     await put(admin, "a", question="Of people?")
     await put(admin, "b", question="Of travel?", category="travel & co", active=False)
@@ -92,6 +94,7 @@ async def test_the_list_goes_by_category_and_state(console: Console, admin: Call
     await expect(rows).to_contain_text("Of travel?")
 
 
+@pytest.mark.thorough
 async def test_two_tabs_that_edit_one_faq_lose_nothing(
     console: Console, browser: Browser, admin: Caller
 ) -> None:
@@ -122,6 +125,7 @@ async def test_two_tabs_that_edit_one_faq_lose_nothing(
     await context.close()
 
 
+@pytest.mark.thorough
 async def test_leaving_an_editor_asks_before_what_was_typed_is_gone(
     console: Console, admin: Caller
 ) -> None:
@@ -150,6 +154,7 @@ async def test_leaving_an_editor_asks_before_what_was_typed_is_gone(
     await console.go("Documents")
 
 
+@pytest.mark.thorough
 async def test_a_faq_that_was_deleted_meanwhile_can_be_saved_anew(
     console: Console, admin: Caller
 ) -> None:
@@ -167,6 +172,7 @@ async def test_a_faq_that_was_deleted_meanwhile_can_be_saved_anew(
     assert (await get(admin))["answer"] == "27 days."
 
 
+@pytest.mark.thorough
 async def test_an_export_is_imported_and_refused_lines_are_named(
     console: Console, gateway: Gateway, admin: Caller, tmp_path: Path
 ) -> None:
@@ -191,6 +197,7 @@ async def test_an_export_is_imported_and_refused_lines_are_named(
     assert await console.violations() == []
 
 
+@pytest.mark.thorough
 async def test_an_export_as_csv_is_imported_and_refused_rows_are_named(
     console: Console, admin: Caller, tmp_path: Path
 ) -> None:
@@ -214,6 +221,7 @@ async def test_an_export_as_csv_is_imported_and_refused_rows_are_named(
     assert (await get(admin))["answer"] == "30 days a year."
 
 
+@pytest.mark.thorough
 async def test_a_file_is_known_by_its_content_and_a_guessed_encoding_is_told(
     console: Console, admin: Caller, tmp_path: Path
 ) -> None:
@@ -238,6 +246,7 @@ async def test_a_file_is_known_by_its_content_and_a_guessed_encoding_is_told(
     await expect(console.page.locator("tbody")).to_contain_text("How much?")
 
 
+@pytest.mark.thorough
 async def test_a_list_in_json_is_imported(console: Console, admin: Caller, tmp_path: Path) -> None:
     file = tmp_path / "faqs.json"
     file.write_bytes(orjson.dumps([{**FAQ, "id": "a"}, {**FAQ, "id": "b"}]))

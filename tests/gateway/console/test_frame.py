@@ -146,6 +146,7 @@ class TestLoggingIn:
         await expect(question).to_have_value("")
         assert "secret" not in page.url
 
+    @pytest.mark.thorough
     async def test_a_key_that_expires_is_asked_for_again_and_the_page_goes_on(
         self, console: Console, gateway: Gateway, admin: Caller
     ) -> None:
@@ -167,6 +168,7 @@ class TestLoggingIn:
         await expect(console.page.locator("main")).to_contain_text("No jobs")
 
 
+@pytest.mark.thorough
 async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
     settings: Settings, embedder: Embedder, browser: Browser
 ) -> None:
@@ -190,6 +192,7 @@ async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
 
 
 class TestForEveryone:
+    @pytest.mark.thorough
     async def test_light_and_dark_follow_the_system_until_one_chooses(
         self, browser: Browser, gateway: Gateway, ana: Caller
     ) -> None:
@@ -228,6 +231,7 @@ async def test_a_writer_is_offered_nothing_that_is_an_admins(console: Console, a
 
 
 class TestFirstSteps:
+    @pytest.mark.thorough
     async def test_somebody_who_finds_nothing_yet_is_told_what_to_do_first(
         self, console: Console, gateway: Gateway
     ) -> None:

@@ -86,6 +86,7 @@ async def test_it_tells_what_was_asked_and_how_it_was_answered(
     await expect(console.page.get_by_role("region", name="Cost")).to_contain_text("without a limit")
 
 
+@pytest.mark.thorough
 async def test_the_time_is_chosen(console: Console, filled: None, admin: Caller) -> None:
     await console.open(admin.key, "#/insight")
     stats = console.page.get_by_role("region", name="Searches").locator(".stats")
@@ -106,6 +107,7 @@ async def test_the_time_is_chosen(console: Console, filled: None, admin: Caller)
     await expect(console.page.get_by_role("alert")).to_contain_text("within 92 days")
 
 
+@pytest.mark.thorough
 async def test_a_slow_answer_does_not_replace_that_of_a_later_choice(
     console: Console, filled: None, admin: Caller
 ) -> None:
@@ -139,6 +141,7 @@ async def test_an_answer_that_was_stale_is_told_in_red(
     await expect(audits).not_to_contain_text("0 stale answers")
 
 
+@pytest.mark.thorough
 async def test_a_search_is_in_it_at_once_and_so_is_its_question(
     console: Console, admin: Caller, ana: Caller
 ) -> None:
@@ -157,6 +160,7 @@ async def test_a_search_is_in_it_at_once_and_so_is_its_question(
     )
 
 
+@pytest.mark.thorough
 async def test_questions_are_recorded_listed_and_deleted_as_the_admin_wants(
     console: Console, admin: Caller, ana: Caller
 ) -> None:

@@ -19,6 +19,7 @@ async def created(console: Console) -> str:
     return secret
 
 
+@pytest.mark.thorough
 async def test_a_key_is_shown_once_and_works(
     console: Console, gateway: Gateway, admin: Caller
 ) -> None:
@@ -69,6 +70,7 @@ async def test_a_new_key_has_few_rights_and_ends_and_is_shown_until_it_is_stored
     assert timedelta(days=89) < lifetime < timedelta(days=92)
 
 
+@pytest.mark.thorough
 async def test_a_dialog_goes_with_its_page_and_a_secret_stays(
     console: Console, admin: Caller
 ) -> None:
@@ -89,6 +91,7 @@ async def test_a_dialog_goes_with_its_page_and_a_secret_stays(
     await expect(dialog).to_contain_text("It is shown this once")
 
 
+@pytest.mark.thorough
 async def test_on_a_phone_no_time_of_a_key_is_cut_off(console: Console, admin: Caller) -> None:
     await console.page.set_viewport_size(PHONE)
     await console.open(admin.key, "#/keys")
@@ -104,6 +107,7 @@ async def test_on_a_phone_no_time_of_a_key_is_cut_off(console: Console, admin: C
     assert cut_off == 0
 
 
+@pytest.mark.thorough
 async def test_a_field_that_is_wrong_is_told_in_the_dialog(console: Console, admin: Caller) -> None:
     await console.open(admin.key, "#/keys")
     await console.page.get_by_role("button", name="Create a key").click()
@@ -116,6 +120,7 @@ async def test_a_field_that_is_wrong_is_told_in_the_dialog(console: Console, adm
     await expect(dialog.get_by_label("Subject")).to_have_attribute("aria-invalid", "true")
 
 
+@pytest.mark.thorough
 async def test_a_rotated_key_ends_when_that_is_said_and_a_key_is_revoked_after_a_question(
     console: Console, gateway: Gateway, admin: Caller
 ) -> None:
@@ -165,6 +170,7 @@ async def test_a_token_does_less_and_can_be_revoked(
     problem(await agent.call("GET", "/v1/caller"), 401)
 
 
+@pytest.mark.thorough
 async def test_an_admin_revokes_another_subjects_token(
     console: Console, ben: Caller, admin: Caller
 ) -> None:
@@ -178,6 +184,7 @@ async def test_an_admin_revokes_another_subjects_token(
     problem(await Caller(ben.client, made["token"]).call("GET", "/v1/caller"), 401)
 
 
+@pytest.mark.thorough
 async def test_members_are_added_and_removed_unless_a_key_names_the_group(
     console: Console, gateway: Gateway, admin: Caller
 ) -> None:

@@ -26,6 +26,7 @@ _COPIES = """
 """
 
 
+@pytest.mark.thorough
 async def test_ten_thousand_documents_are_listed_narrowed_and_opened_a_page_at_a_time(
     console: Console, gateway: Gateway, database_url: str, ana: Caller
 ) -> None:

@@ -64,6 +64,7 @@ async def show(console: Console, writer: Caller, text: str) -> Locator:
     return console.page.locator(".document-text")
 
 
+@pytest.mark.thorough
 async def test_a_document_is_shown_as_its_markdown_and_as_it_is_written(
     console: Console, ana: Caller
 ) -> None:
@@ -88,6 +89,7 @@ async def test_a_document_is_shown_as_its_markdown_and_as_it_is_written(
     assert await text.inner_text() == LEAVE
 
 
+@pytest.mark.thorough
 async def test_matched_words_are_marked_in_it_and_a_link_leads_to_the_passage(
     console: Console, ana: Caller
 ) -> None:
@@ -137,6 +139,7 @@ async def test_what_callers_wrote_runs_nothing_loads_nothing_and_leads_only_to_t
     assert await console.violations() == []
 
 
+@pytest.mark.thorough
 async def test_no_text_is_too_deep(console: Console, ana: Caller) -> None:
     text = await show(console, ana, DEEP[:150_000] + "> " * 500 + "end")
     await console.page.get_by_role("button", name="Show all").click()
@@ -150,6 +153,7 @@ async def test_no_text_is_too_deep(console: Console, ana: Caller) -> None:
     assert await text.locator("p, pre").evaluate_all(deepest) < 40
 
 
+@pytest.mark.thorough
 async def test_a_megabyte_is_read_once(console: Console, ana: Caller) -> None:
     """Each piece, repeated, is what a reader that looks ahead for each takes hours for."""
     await console.open(ana.key)

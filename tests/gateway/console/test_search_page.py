@@ -64,6 +64,7 @@ async def test_a_hit_shows_its_text_its_scores_and_what_it_misses(
     assert await share(meter.locator(".bar > i"), "width") < 0.25
 
 
+@pytest.mark.thorough
 async def test_what_was_asked_has_an_address_and_back_brings_it_again(
     console: Console, ana: Caller
 ) -> None:
@@ -97,6 +98,7 @@ async def test_what_was_asked_has_an_address_and_back_brings_it_again(
     await expect(page.locator(".hit")).to_have_count(1)  # with the tag
 
 
+@pytest.mark.thorough
 async def test_the_request_as_curl_is_the_one_that_was_sent_and_keys_lead_to_the_others(
     console: Console, ana: Caller
 ) -> None:
@@ -125,6 +127,7 @@ async def test_the_request_as_curl_is_the_one_that_was_sent_and_keys_lead_to_the
     await expect(console.page.locator("pre.snippet")).to_contain_text("tools/call")
 
 
+@pytest.mark.thorough
 async def test_two_keys_lead_to_the_question_and_no_hit_is_an_answer(
     console: Console, ana: Caller
 ) -> None:
@@ -155,6 +158,7 @@ async def test_a_text_with_script_tags_is_text(console: Console, ana: Caller) ->
     assert await console.page.title() == "Search · Nearhit console"
 
 
+@pytest.mark.thorough
 async def test_a_mistake_is_told_by_the_page_or_the_gateway(console: Console, ana: Caller) -> None:
     await console.open(ana.key)
     await console.page.get_by_text("Scopes, filter and ranking").click()

@@ -48,6 +48,7 @@ async def test_both_answers_stand_side_by_side_and_their_address_alone_makes_no_
     assert [row["action"] for row in rows].count("search.as") == 1
 
 
+@pytest.mark.thorough
 async def test_a_group_alone_can_be_looked_as_and_what_is_no_subject_is_told(
     console: Console, ana: Caller, admin: Caller
 ) -> None:

@@ -46,6 +46,7 @@ async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> 
     await expect(console.page.get_by_role("region", name="Searches")).to_be_visible()
 
 
+@pytest.mark.thorough
 async def test_a_file_that_needs_an_extension_is_refused_with_its_name(
     console: Console, admin: Caller
 ) -> None:

@@ -39,6 +39,7 @@ async def test_the_operator_creates_a_tenant_and_its_first_key(
     assert (ada["tenant"], "admin" in ada["roles"]) == (name, True)
 
 
+@pytest.mark.thorough
 async def test_a_limit_holds_from_the_next_write_on_and_an_empty_field_lifts_it(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
@@ -62,6 +63,7 @@ async def test_a_limit_holds_from_the_next_write_on_and_an_empty_field_lifts_it(
     await ana.put("two", "Text.")
 
 
+@pytest.mark.thorough
 async def test_cached_answers_are_dropped_and_a_tenant_is_deleted_only_by_its_identifier(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
@@ -109,6 +111,7 @@ async def test_axe_finds_nothing_and_on_a_phone_nothing_is_cut_off(
     assert width <= PHONE["width"]
 
 
+@pytest.mark.thorough
 async def test_the_list_has_a_total_of_what_its_page_shows(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
@@ -153,6 +156,7 @@ async def test_a_click_on_a_columns_label_orders_the_rows_and_another_one_turns_
     assert await console.violations() == []
 
 
+@pytest.mark.thorough
 async def test_operation_shows_the_processes_and_how_long_searches_of_all_tenants_took(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
@@ -188,6 +192,7 @@ async def test_operation_shows_the_processes_and_how_long_searches_of_all_tenant
     assert width <= PHONE["width"]
 
 
+@pytest.mark.thorough
 async def test_operation_tells_what_is_wrong(console: Console, gateway: Gateway) -> None:
     """The figures are those of a gateway in trouble, which the page gets instead of its own."""
     page = console.page

@@ -33,6 +33,7 @@ async def test_uploaded_files_are_documents_and_replace_none(console: Console, a
     assert (await stored(ana, "uploads/old.md"))["text"] == "Old text."
 
 
+@pytest.mark.thorough
 async def test_texts_of_pdf_docx_and_html_are_extracted_for_the_readers(
     console: Console, ana: Caller, ben: Caller, gateway: Gateway
 ) -> None:
@@ -78,6 +79,7 @@ async def choose_files(console: Console, names: list[str], *, size_bytes: int) -
     )
 
 
+@pytest.mark.thorough
 async def test_too_many_files_and_a_file_that_is_too_long_are_refused_before_they_are_sent(
     console: Console, ana: Caller
 ) -> None:

@@ -124,6 +124,7 @@ class TestSources:
 
         assert await ana.found("annual leave") == ["handbook/leave.md"]
 
+    @pytest.mark.thorough
     async def test_a_source_is_paused_and_resumed_with_its_settings(
         self, console: Console, admin: Caller
     ) -> None:
@@ -141,6 +142,7 @@ class TestSources:
         assert (paused["state"], paused["settings"]) == ("paused", before["settings"])
         assert after == before
 
+    @pytest.mark.thorough
     async def test_web_pages_are_a_source_whose_url_is_checked_at_its_field(
         self, console: Console, admin: Caller
     ) -> None:
@@ -167,6 +169,7 @@ class TestSources:
         assert (source["kind"], source["settings"]["pages_per_s"]) == ("web", 0.5)
         assert source["settings"]["within"] == "/help/"
 
+    @pytest.mark.thorough
     async def test_deleting_a_source_deletes_its_documents(
         self, console: Console, services: Services, admin: Caller, ana: Caller
     ) -> None:
@@ -190,6 +193,7 @@ class TestSources:
 
         assert await ana.found("annual leave") == []
 
+    @pytest.mark.thorough
     async def test_a_source_whose_folder_is_empty_asks_an_admin(
         self, console: Console, services: Services, folder: Path, admin: Caller, ana: Caller
     ) -> None:
@@ -214,6 +218,7 @@ class TestSources:
 
 
 class TestJobs:
+    @pytest.mark.thorough
     async def test_a_failed_job_is_replayed(
         self, console: Console, services: Services, folder: Path, admin: Caller, ana: Caller
     ) -> None:
@@ -257,6 +262,7 @@ class TestJobs:
 
         await expect(rows).to_contain_text("done")
 
+    @pytest.mark.thorough
     async def test_older_jobs_are_on_further_pages_and_followed_there(
         self, console: Console, services: Services, ana: Caller
     ) -> None:
@@ -283,6 +289,7 @@ class TestJobs:
         await expect(rows).to_have_count(50)
         await expect(console.page.get_by_role("button", name="Newer jobs")).to_have_count(0)
 
+    @pytest.mark.thorough
     async def test_a_job_is_deleted_after_a_question(
         self, console: Console, ana: Caller, admin: Caller
     ) -> None:
@@ -323,6 +330,7 @@ class TestQuestions:
         hits = (await ana.search("who keeps the keys?")).json()["hits"]
         assert "The concierge keeps the keys." in hits[0]["text"]
 
+    @pytest.mark.thorough
     async def test_an_answer_can_become_a_faq(
         self, console: Console, ana: Caller, admin: Caller
     ) -> None:
@@ -343,6 +351,7 @@ class TestQuestions:
         await expect(console.page.locator("tbody tr")).to_contain_text("The concierge.")
         await expect(console.page.locator("tbody tr")).to_contain_text("keys")
 
+    @pytest.mark.thorough
     async def test_the_least_score_is_set_where_its_effect_on_all_answers_is_shown(
         self, console: Console, ana: Caller, admin: Caller
     ) -> None:
@@ -387,6 +396,7 @@ class TestQuestions:
             "fallback": "Ask the office.",
         }
 
+    @pytest.mark.thorough
     async def test_of_two_who_answer_one_question_the_second_is_told(
         self, console: Console, ana: Caller, admin: Caller
     ) -> None:
