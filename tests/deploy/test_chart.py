@@ -117,6 +117,7 @@ async def test_pods_get_settings_that_exist_in_a_form_that_the_gateway_accepts(
         assert settings.jwt_issuer == EVERYTHING["settings"]["NEARHIT_JWT_ISSUER"]
 
 
+@pytest.mark.sampled("settings.NEARHIT_PORT=9-NEARHIT_PORT")
 @pytest.mark.parametrize(
     ("assignment", "complaint"),
     [
@@ -222,6 +223,7 @@ async def test_a_policy_without_peers_admits_nobody() -> None:
         assert of_kind(objects, "NetworkPolicy", component)["spec"]["ingress"] == []
 
 
+@pytest.mark.thorough
 async def test_the_notes_name_commands_that_exist() -> None:
     notes = await helm(
         "install", "nearhit", str(CHART), "--dry-run=client", "--namespace", "search"

@@ -75,27 +75,33 @@ async def render(
     return list(yaml.safe_load_all(text))
 
 
+def _schema(version: str, name: str) -> Any:
+    folder = f"kubernetes_validate/kubernetes-json-schema/v{version}.0-local-strict"
+    return json.loads(package("kubernetes_validate").read(f"{folder}/{name}.json"))
+
+
 @cache
 def _definitions(version: str) -> Any:
-    folder = f"kubernetes_validate/kubernetes-json-schema/v{version}.0-local-strict"
-    return json.loads(package("kubernetes_validate").read(f"{folder}/_definitions.json"))
+    """Looked through once, which takes most of the time."""
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    definitions = DRAFT202012.create_resource(_schema(version, "_definitions"))
+    return Registry().with_resource("_definitions.json", definitions).crawl()
 
 
 def check_object(rendered: Any, version: str) -> None:
     """Raises `ValidationError` if Kubernetes of this version has another form, or lacks a field."""
     # With all of its formats it takes seconds to load, in each process that collects the tests.
     import jsonschema
-    from referencing import Registry
-    from referencing.jsonschema import DRAFT202012
 
-    folder = f"kubernetes_validate/kubernetes-json-schema/v{version}.0-local-strict"
     group, _, number = rendered["apiVersion"].rpartition("/")
     parts = [rendered["kind"].lower(), group.partition(".")[0], number]
     name = "-".join(filter(None, parts))
-    schema = json.loads(package("kubernetes_validate").read(f"{folder}/{name}.json"))
-    definitions = DRAFT202012.create_resource(_definitions(version))
-    registry: Registry[Any] = Registry().with_resource("_definitions.json", definitions)
-    jsonschema.Draft202012Validator(schema, registry=registry).validate(rendered)
+    validator = jsonschema.Draft202012Validator(
+        _schema(version, name), registry=_definitions(version)
+    )
+    validator.validate(rendered)
 
 
 @cache

@@ -17,7 +17,8 @@ def constructions() -> Iterator[tuple[Path, ast.Call]]:
     """Each place where the product constructs a problem."""
     for package in ("gateway", "ingest", "index", "cache"):
         for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            code = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(code)) if "Problem(" in code else ():
                 if isinstance(node, ast.Call) and ast.unparse(node.func) in (
                     "Problem",
                     "problems.Problem",

@@ -144,6 +144,7 @@ def terminate_supervisor(parent: subprocess.Popen[bytes]) -> None:
     os.kill(supervisor_of(parent), signal.SIGTERM)
 
 
+@pytest.mark.sampled("terminate_supervisor")
 @pytest.mark.parametrize("end", [kill_parent, terminate_supervisor])
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_parent_that_is_killed_leaves_no_process_and_no_folder(

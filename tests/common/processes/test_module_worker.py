@@ -30,17 +30,20 @@ def test_a_request_beyond_its_processor_time_ends_and_the_next_is_answered(
     assert worker.ask(b"wait", b"0", cpu_s=0.2) == b"done"
 
 
+@pytest.mark.thorough
 def test_a_request_that_gets_no_processor_for_longer_than_its_processor_time_is_answered(
     worker: ModuleWorker,
 ) -> None:
     assert worker.ask(b"wait", b"0.5", cpu_s=0.2) == b"done"
 
 
+@pytest.mark.thorough
 def test_each_request_has_its_own_processor_time(worker: ModuleWorker) -> None:
     for _ in range(3):
         assert worker.ask(b"compute", b"0.2", cpu_s=0.5) == b"done"
 
 
+@pytest.mark.thorough
 def test_a_request_that_only_waits_ends_by_the_clock(worker: ModuleWorker) -> None:
     worker.ask(b"wait", b"0", cpu_s=1)  # the process has started
 
@@ -66,6 +69,7 @@ def test_a_request_whose_process_somebody_kills_is_asked_once_more(
     assert worker.ask(b"wait", b"0", cpu_s=60) == b"done"
 
 
+@pytest.mark.thorough
 def test_a_process_that_does_not_start_says_nothing_about_its_request() -> None:
     worker = ModuleWorker(f"{MODULE}_missing", ProcessLimits(memory_bytes=2**28, cpu_s=60), 1_000)
 
