@@ -123,6 +123,7 @@ async def give_up(cluster: OwnCluster, slot: int, source: ClusterNode, target: C
     await cluster.give_up_move(slot, target)
 
 
+@pytest.mark.thorough
 async def test_no_answer_is_stale_while_slots_move_and_a_node_fails() -> None:
     async with own_cluster(has_replica=True) as cluster:
         assert cluster.replica is not None

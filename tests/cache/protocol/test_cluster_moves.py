@@ -95,6 +95,7 @@ async def scene(cluster: OwnCluster, request: pytest.FixtureRequest) -> AsyncIte
         yield scene
 
 
+@pytest.mark.thorough
 async def test_a_tenants_answers_are_filled_served_and_dropped_on_each_node(
     cluster: OwnCluster, scene: Scene
 ) -> None:
@@ -201,6 +202,7 @@ async def test_a_state_that_was_elsewhere_does_not_serve_answers_of_the_next_one
     assert (await scene.ask("a", b"new")).body == b"new"
 
 
+@pytest.mark.thorough
 async def test_answers_that_a_promoted_replica_took_are_found_by_a_worker_that_knew_others() -> (
     None
 ):

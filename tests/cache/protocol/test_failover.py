@@ -69,6 +69,7 @@ async def test_a_promoted_replica_believes_no_state_of_its_master(
     assert sight.state is None
 
 
+@pytest.mark.thorough
 async def test_a_server_demoted_and_promoted_again_believes_no_state_of_before(
     pair: tuple[Redis, Redis],
 ) -> None:
@@ -83,6 +84,7 @@ async def test_a_server_demoted_and_promoted_again_believes_no_state_of_before(
     assert (await store_on(first).lookup("acme", HISTORY, "key")).state is None
 
 
+@pytest.mark.thorough
 async def test_a_scan_counts_only_on_the_server_that_was_seen(pair: tuple[Redis, Redis]) -> None:
     master, replica = pair
     await fill(store_on(master), "key")

@@ -34,6 +34,7 @@ async def node() -> AsyncIterator[Redis]:
         yield client
 
 
+@pytest.mark.thorough
 async def test_a_cluster_refuses_what_touches_two_slots(node: Redis) -> None:
     with pytest.raises(ResponseError, match="slot"):
         await node.eval("return redis.call('GET', KEYS[2])", 2, "one", "another")

@@ -33,6 +33,7 @@ async def names_on(node: ClusterNode, tenant: str) -> set[str]:
     return {name.decode().rpartition(":")[2] for name in names}
 
 
+@pytest.mark.thorough
 async def test_each_tenants_keys_are_on_the_node_that_owns_its_slot(
     cluster: OwnCluster, store: RedisStore
 ) -> None:
@@ -139,6 +140,7 @@ async def test_a_url_of_one_server_that_is_a_clusters_node_is_named_in_the_reaso
             await store_on(client).get(cluster.tenant_of(2), "a")
 
 
+@pytest.mark.thorough
 async def test_a_lost_shard_takes_only_its_own_tenants() -> None:
     async with own_cluster() as cluster, cluster_store(cluster.url, budget_s=0.5) as store:
         tenants = [cluster.tenant_of(number) for number in range(3)]

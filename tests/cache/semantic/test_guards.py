@@ -172,6 +172,7 @@ def test_the_guards_do_not_ask_which_came_first(one: str, other: str) -> None:
     assert guards.may_share(first, second) == (not guards.objections(first, second))
 
 
+@pytest.mark.sampled("a'")
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["1,", "1.", "a.", "-", "1 ", "$ ", "_", "/a", "a'", "(", "1/"])
 def test_a_text_of_any_length_is_read_in_time_linear_in_it(piece: str) -> None:

@@ -197,6 +197,7 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
     assert (own.tier, own.body) == ("miss", b"own")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_some_of_what_is_served_is_verified_behind_it(
     store: RedisStore, truth: FakeChangeLog, ledger: FakePairStore
