@@ -127,6 +127,7 @@ async def test_the_pages_of_each_prefix_are_its_documents_by_code_points(
         assert ids == expected(prefix, source=source), prefix
 
 
+@pytest.mark.thorough
 async def test_a_page_begins_after_any_cursor_within_and_outside_of_the_prefix(
     listed: DocumentStore,
 ) -> None:

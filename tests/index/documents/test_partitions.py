@@ -38,6 +38,7 @@ def writer(documents: DocumentStore) -> Writer:
     return Writer(documents, many_chunks.EMBEDDER, RecordingInvalidation())
 
 
+@pytest.mark.thorough
 async def test_a_tenant_that_outgrows_the_shared_partition_moves_to_its_own(
     database: Database, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
@@ -58,6 +59,7 @@ async def test_a_tenant_that_outgrows_the_shared_partition_moves_to_its_own(
     assert await tend(database) == []
 
 
+@pytest.mark.thorough
 async def test_a_tenant_just_below_the_limit_stays(
     database: Database, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
@@ -67,6 +69,7 @@ async def test_a_tenant_just_below_the_limit_stays(
     assert await partitions.holding("acme") == [0]
 
 
+@pytest.mark.thorough
 async def test_the_shared_partition_gets_its_index_when_enough_of_it_is_public(
     database: Database, documents: DocumentStore, partitions: ChunkPartitions
 ) -> None:
@@ -84,6 +87,7 @@ async def test_the_shared_partition_gets_its_index_when_enough_of_it_is_public(
     assert ids(nearest.hits) == ids(found.hits)
 
 
+@pytest.mark.sampled("StrategyLimits(crossover_chunks=0)")
 @pytest.mark.parametrize("limits", [many_chunks.EXACT, many_chunks.NEAREST], ids=str)
 async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
     database: Database, database_url: str, town: DocumentStore, limits: StrategyLimits

@@ -31,6 +31,7 @@ from tests.index.support.partitions import (
     tend,
 )
 from tests.index.support.samples import RecordingInvalidation, a_document, put
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -74,7 +75,7 @@ ACME_CLOSED = (  # as by a move that is under way
 Change = Callable[[Writer], Coroutine[Any, Any, None]]
 
 
-@pytest.mark.sampled("edit", "remove")
+@pytest.mark.sampled("edit")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     database: Database,
@@ -99,7 +100,7 @@ async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     await assert_consistent(partitions, town, "acme")
 
 
-@pytest.mark.sampled("edit", "remove")
+@pytest.mark.sampled("remove")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_writer_waits_for_a_move_and_writes_to_the_new_partition(
     database: Database,
@@ -125,6 +126,7 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_partition(
     await assert_consistent(partitions, town, "acme")
 
 
+@pytest.mark.thorough
 async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
     database_url: str, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
@@ -147,6 +149,7 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
     await assert_consistent(partitions, town, "acme")
 
 
+@pytest.mark.thorough
 async def test_writers_that_never_pause_lose_nothing_to_a_move(
     database: Database, town: DocumentStore, writer: Writer, partitions: ChunkPartitions
 ) -> None:
@@ -169,6 +172,7 @@ async def test_writers_that_never_pause_lose_nothing_to_a_move(
     await assert_consistent(partitions, town, "acme")
 
 
+@pytest.mark.thorough
 async def test_of_two_processes_at_once_one_tends_the_partitions(
     database: Database, database_url: str, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
@@ -246,7 +250,7 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
 ) -> None:
     limits = StrategyLimits(2 * many_chunks.CHUNKS)
     cut, whole = 0, await statements_of_a_whole_tending(database_url, documents, limits)
-    for statements in range(1, whole + 1):
+    for statements in range(1, whole + 1, 1 if is_thorough() else 3):
         tenant = f"t{statements}"
         await tenants.create(tenant, tenant)
         await many_chunks.settle(
@@ -304,6 +308,7 @@ async def statements_of_a_whole_tending(
     return len(ran)
 
 
+@pytest.mark.thorough
 async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
     database: Database,
     database_url: str,

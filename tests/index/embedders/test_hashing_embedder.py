@@ -58,6 +58,7 @@ def test_another_process_makes_the_same_bytes() -> None:
     assert other.stdout.strip() == here.tobytes().hex()
 
 
+@pytest.mark.thorough
 async def test_vectors_of_the_greatest_width_are_stored_and_found(
     database: Database, documents: DocumentStore
 ) -> None:

@@ -25,6 +25,7 @@ def embedder() -> MultilingualEmbedder:
     return MultilingualEmbedder()
 
 
+@pytest.mark.thorough
 async def test_equal_texts_get_equal_bytes_of_unit_length(embedder: MultilingualEmbedder) -> None:
     together = await embedder.embed_passages(TEXTS)
 
@@ -34,6 +35,7 @@ async def test_equal_texts_get_equal_bytes_of_unit_length(embedder: Multilingual
     assert [row.tobytes() for row in together] == [vector.tobytes() for vector in alone]
 
 
+@pytest.mark.thorough
 async def test_the_vectors_are_those_of_the_package(embedder: MultilingualEmbedder) -> None:
     np.testing.assert_allclose(await embedder.embed_passages(TEXTS), USE().encode(TEXTS), atol=1e-5)
 

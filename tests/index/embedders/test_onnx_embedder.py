@@ -65,6 +65,7 @@ class TestMiniLM:
 
         assert question @ answer > 2 * (question @ other)
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(
         self, embedder: OnnxEmbedder
@@ -90,6 +91,7 @@ class TestMiniLM:
 
         assert vectors[0].tobytes() == vectors[1].tobytes()
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_prefixes_stand_before_queries_and_passages(
         self, model: OnnxModel, embedder: OnnxEmbedder

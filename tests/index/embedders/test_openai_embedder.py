@@ -378,6 +378,7 @@ async def test_what_a_person_can_mend_is_said(
         await embedder.embed_query("a")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_next_try_comes_as_late_as_the_service_says(
     stub: StubOpenAI, embedder: OpenAIEmbedder

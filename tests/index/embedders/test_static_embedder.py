@@ -41,6 +41,7 @@ async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(
     ]
 
 
+@pytest.mark.thorough
 async def test_a_batch_that_threads_share_gives_the_bytes_of_its_texts_alone(
     embedder: StaticEmbedder,
 ) -> None:

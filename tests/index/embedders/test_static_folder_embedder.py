@@ -76,6 +76,7 @@ async def test_a_text_without_a_direction_has_a_vector_of_length_one(
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1)
 
 
+@pytest.mark.thorough
 async def test_the_built_in_model_in_a_folder_gives_the_bytes_of_the_built_in_model(
     tmp_path: Path,
 ) -> None:

@@ -76,6 +76,7 @@ def test_what_is_noted_of_rows_that_are_no_more_is_swept_away() -> None:
     assert postings.size_bytes == 0
 
 
+@pytest.mark.sampled("256")
 @pytest.mark.parametrize("width", [3, 256, 4000])
 async def test_what_postgresql_finds_at_a_floor_reaches_it(
     connection: "asyncpg.Connection[asyncpg.Record]", width: int

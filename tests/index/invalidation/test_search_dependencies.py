@@ -22,6 +22,7 @@ from tests.index.support.samples import IndifferentEmbedder, RecordingInvalidati
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.sampled("private")
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
 async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on(
     world: QuestionWorld, names: tuple[ScopeName, ...]

@@ -154,6 +154,7 @@ class TestTenants:
         assert first.tenant == "acme"
         assert second.job_id == late
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_many_tenants_are_served_in_turns(
         self, queue: JobQueue, connection: "asyncpg.Connection[asyncpg.Record]"

@@ -55,6 +55,7 @@ def test_the_normal_form_is_its_own_and_that_of_every_other_case(text: str) -> N
         assert in_normal_form(same, "fold") == normal
 
 
+@pytest.mark.thorough
 def test_each_letter_has_one_normal_form_alone_and_under_an_accent() -> None:
     characters = [chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000]
 

@@ -107,6 +107,7 @@ async def test_no_cache_and_no_shard_goes_on_with_what_it_knew_of_the_old_spelli
         assert await changes.changes_after("acme", partition, since) is None
 
 
+@pytest.mark.thorough
 async def test_two_spellings_of_one_name_are_listed_and_nothing_is_changed(
     database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
@@ -159,6 +160,7 @@ async def test_two_users_of_the_identity_provider_are_never_merged(
         await migrate(database_url, shipped(), identifiers=MERGING)
 
 
+@pytest.mark.thorough
 async def test_a_deployment_that_keeps_the_case_gets_composed_accents_and_both_names(
     database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
@@ -183,6 +185,7 @@ async def test_a_folded_database_with_tenants_cannot_get_its_case_back(
         await migrate(database_url, shipped(), identifiers=IdentifierPolicy("keep"))
 
 
+@pytest.mark.thorough
 async def test_what_a_process_with_another_setting_wrote_meanwhile_is_found_when_asked(
     database_url: str, connection: Connection, tenants: TenantStore
 ) -> None:

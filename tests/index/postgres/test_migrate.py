@@ -39,6 +39,7 @@ async def test_migrations_are_applied_once_in_order(
     assert await connection.fetchval("SELECT n FROM counters") == 2
 
 
+@pytest.mark.thorough
 async def test_a_later_version_applies_only_what_is_new(empty_url: str) -> None:
     await migrate(empty_url, [FIRST, SECOND])
 
@@ -68,6 +69,7 @@ async def test_an_applied_migration_that_this_version_lacks_is_refused_by_name(
     assert await connection.fetchval("SELECT n FROM counters") == 1
 
 
+@pytest.mark.thorough
 async def test_ten_processes_that_start_at_once_apply_each_migration_once(
     empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
@@ -77,12 +79,14 @@ async def test_ten_processes_that_start_at_once_apply_each_migration_once(
     assert [row["n"] for row in await connection.fetch("SELECT n FROM counters")] == [2]
 
 
+@pytest.mark.thorough
 async def test_ten_processes_that_start_at_once_bring_the_real_schema(empty_url: str) -> None:
     runs = await asyncio.gather(*(migrate(empty_url, shipped()) for _ in range(10)))
 
     assert [name for run in runs for name in run] == [migration.name for migration in shipped()]
 
 
+@pytest.mark.thorough
 async def test_a_failing_migration_leaves_nothing_half_done(
     empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
@@ -109,6 +113,7 @@ async def test_a_migration_that_cannot_be_recorded_leaves_nothing_behind(
     assert await connection.fetchval("SELECT count(*) FROM counters") == 0
 
 
+@pytest.mark.thorough
 async def test_a_mended_migration_is_applied_after_it_failed(empty_url: str) -> None:
     failing = Migration(SECOND.name, "SELECT 1 / 0;")
     with pytest.raises(asyncpg.DivisionByZeroError):

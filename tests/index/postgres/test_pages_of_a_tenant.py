@@ -56,6 +56,7 @@ async def explained_by_owner(url: str) -> AsyncIterator[Explained]:
             yield explaining
 
 
+@pytest.mark.sampled("False")
 @pytest.mark.parametrize("analysed", [False, True])
 async def test_a_page_of_keys_tokens_or_jobs_reads_none_of_other_tenants(
     database_url: str, tenants: TenantStore, *, analysed: bool
@@ -92,6 +93,7 @@ FROM generate_series(1, 500) AS n;
 """
 
 
+@pytest.mark.sampled("False")
 @pytest.mark.parametrize("newest_first", [False, True])
 async def test_pages_of_files_read_what_they_list_in_either_order(
     database_url: str, database: Database, tenants: TenantStore, *, newest_first: bool

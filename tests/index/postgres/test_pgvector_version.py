@@ -88,7 +88,7 @@ async def test_a_database_with_an_old_extension_is_not_migrated(database_url: st
     await migrate.migrate(database_url, migrate.shipped(), allow_old_pgvector=True)
 
 
-@pytest.mark.sampled("command0")
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("worker",), ("status",)])
 async def test_a_command_on_an_old_extension_ends_with_one_line(
@@ -103,6 +103,7 @@ async def test_a_command_on_an_old_extension_ends_with_one_line(
     assert "Traceback" not in message
 
 
+@pytest.mark.sampled("False-2")
 @pytest.mark.slow
 @pytest.mark.parametrize(("allow_old", "workers"), [(False, "2"), (True, "0")])
 async def test_indexes_are_built_without_parallel_workers_where_old_versions_are_allowed(

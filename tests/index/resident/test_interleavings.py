@@ -239,7 +239,7 @@ async def played(
     return events
 
 
-@pytest.mark.sampled("seeds0")
+@pytest.mark.thorough
 @pytest.mark.parametrize("seeds", [range(start, start + 30) for start in (0, 30, 60)])
 async def test_a_shard_holds_the_chunks_of_its_revision(
     seeds: range, monkeypatch: pytest.MonkeyPatch

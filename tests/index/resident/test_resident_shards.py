@@ -35,7 +35,12 @@ async def put(writer: Writer, tenant: str, document_id: str, text: str, **fields
     await put_document(writer, a_document(document_id, text, **fields), tenant)
 
 
-@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "in a region"])
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="confirmed by PostgreSQL"),
+        pytest.param(True, id="in a region", marks=pytest.mark.thorough),
+    ]
+)
 async def resident(
     request: pytest.FixtureRequest,
     database: Database,
@@ -46,6 +51,7 @@ async def resident(
         yield opened
 
 
+@pytest.mark.thorough
 async def test_a_partition_is_loaded_once_it_is_searched_three_times(
     resident: Residence, writer: Writer
 ) -> None:
@@ -117,6 +123,7 @@ async def test_the_shard_that_was_searched_longest_ago_is_evicted(
             assert await resident.found(scope, "days of leave") == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_a_large_tenant_displaces_no_small_one_until_that_is_idle(
     database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
 ) -> None:

@@ -155,6 +155,7 @@ async def spellings(
     return in_memory, looked_up
 
 
+@pytest.mark.sampled("0")
 @pytest.mark.parametrize("seed", range(4))
 async def test_corrections_are_those_of_the_database(
     watched: Database, observed: list[str], seed: int
@@ -174,6 +175,7 @@ async def test_corrections_are_those_of_the_database(
     assert 20 < observed.count("vocabulary.look_up") <= 60
 
 
+@pytest.mark.sampled("0")
 @pytest.mark.parametrize("seed", range(2))
 async def test_near_words_are_those_of_the_database(watched: Database, seed: int) -> None:
     """With limits by which most words have more similar ones than are wanted."""
@@ -363,6 +365,7 @@ async def test_a_search_that_finds_a_word_learned_asks_the_shard_with_that_word(
     assert "vocabulary.look_up" not in observed
 
 
+@pytest.mark.thorough
 async def test_words_of_every_edit_are_learned_and_no_others_are_read(
     watched: Database, writer: Writer, observed: list[str]
 ) -> None:
@@ -420,6 +423,7 @@ async def test_words_from_before_the_column_and_those_of_another_server_are_left
     assert row["words"] == ["lightship"]
 
 
+@pytest.mark.sampled("3")
 @pytest.mark.parametrize("words_max", [1, 3])
 async def test_a_larger_vocabulary_is_not_in_memory(
     watched: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch, words_max: int
@@ -503,6 +507,7 @@ async def test_the_memory_that_words_take_is_counted(database: Database, writer:
     assert loaded.size_bytes - without.size_bytes == sum(array.nbytes for array in arrays)
 
 
+@pytest.mark.thorough
 async def test_writers_that_learn_while_shards_follow_leave_no_word_out(
     watched: Database, writer: Writer
 ) -> None:

@@ -57,6 +57,7 @@ def newest(resident: Residence, partition: str = "acme") -> Shard:
     return resident.shards.versions()[partition]
 
 
+@pytest.mark.sampled("acme")
 @pytest.mark.parametrize("partition", ["acme", "public"])
 async def test_a_shard_that_has_followed_changes_equals_the_tables(
     resident: Residence, database: Database, partition: str
@@ -83,6 +84,7 @@ def shared(stored: Document | None) -> Document:
     return replace(stored or PLAIN, readers=("user:ben",))
 
 
+@pytest.mark.thorough
 async def test_a_shard_that_cannot_follow_is_not_compared(
     resident: Residence, database: Database, tenants: TenantStore, connection: Connection
 ) -> None:
@@ -194,6 +196,7 @@ DEFECTS: dict[str, tuple[Callable[[Shard], Shard], ShardDifferences]] = {
 }
 
 
+@pytest.mark.sampled("public")
 @pytest.mark.parametrize("partition", ["acme", "public"])
 async def test_a_single_difference_is_found(
     resident: Residence, database: Database, partition: str
@@ -226,6 +229,7 @@ async def test_a_term_in_another_row_is_found(resident: Residence, database: Dat
     assert await shard_comparison.compare(database, defective) == ShardDifferences(0, 0, 2)
 
 
+@pytest.mark.thorough
 async def test_the_terms_of_many_chunks_are_hashed_a_part_at_a_time(
     resident: Residence, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,6 @@ SHARED_HISTORIES = replace(TWO_HISTORIES, shares=True)
 
 SCENES = {
     "one chunk": (ONE_CHUNK, 3_168),
-    "two commits": (replace(ONE_CHUNK, commits=2, compacts=False), 13_445),
     "two chunks": (Scene(commits=1), 4_654),
     "two searches": (TWO_SEARCHES, 5_839),
     "two histories": (TWO_HISTORIES, 23_949),
@@ -36,6 +35,7 @@ SCENES = {
     "a shared file, two chunks": (replace(SHARED, chunks=2), 8_464),
 }
 LARGE_SCENES = {
+    "two commits": (replace(ONE_CHUNK, commits=2, compacts=False), 13_445),
     "two commits, compacted": (replace(ONE_CHUNK, commits=2), 99_240),
     "two chunks, two commits": (Scene(), 282_385),
     "two searches, two commits": (replace(TWO_SEARCHES, commits=2), 98_112),
@@ -198,6 +198,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.sampled("a file follows any history")
 @pytest.mark.parametrize(("mutant", "scene"), MUTANTS.values(), ids=MUTANTS)
 def test_a_rule_is_broken_if(mutant: Rules, scene: Scene) -> None:
     assert search(scene, mutant, deepest_first=True).trace is not None

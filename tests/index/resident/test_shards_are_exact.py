@@ -34,7 +34,7 @@ from tests.sampling import is_thorough
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
-STEPS = 60 if is_thorough() else 12
+STEPS = 60 if is_thorough() else 8
 SEARCHES = 12 if is_thorough() else 4  # after each change
 UNINDEXED = Filter(attributes=Condition("ne", "team", ("sales",)))
 

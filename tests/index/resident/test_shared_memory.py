@@ -32,6 +32,7 @@ print(json.dumps(dict(taken=taken, rss=rss, pss=pss, private=private_bytes(of_fi
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_second_process_takes_a_fraction_of_the_memory(tmp_path: Path) -> None:
     folder = ShardFolder(tmp_path / "shards", "edition", 1 << 30)

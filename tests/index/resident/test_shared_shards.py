@@ -116,6 +116,7 @@ async def test_both_workers_hold_views_on_the_file_and_no_copy(
         assert each.shards.size_bytes > 500  # mapped arrays count too
 
 
+@pytest.mark.thorough
 async def test_workers_that_search_at_once_load_once(
     worker: Open, writer: Writer, loads: Counter[str]
 ) -> None:
@@ -144,6 +145,7 @@ async def test_a_change_before_and_one_after_the_mapping_are_followed(
     assert loads == {"resident.tenant_documents": 1}
 
 
+@pytest.mark.thorough
 async def test_public_documents_are_shared_too(
     worker: Open, writer: Writer, loads: Counter[str]
 ) -> None:
@@ -158,6 +160,7 @@ async def test_public_documents_are_shared_too(
     assert loads == {"resident.tenant_documents": 1, "resident.public_documents": 1}
 
 
+@pytest.mark.thorough
 async def test_one_worker_compacts_and_the_other_takes_its_base(
     worker: Open, writer: Writer, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +247,7 @@ async def test_a_file_of_a_revision_that_the_database_lacks_is_never_served(
     assert other.events == {"loaded": 1}
 
 
+@pytest.mark.thorough
 async def test_a_file_that_the_change_log_no_longer_reaches_back_to_is_replaced(
     worker: Open, writer: Writer, database_url: str
 ) -> None:
@@ -292,6 +296,7 @@ async def test_a_file_with_more_chunks_than_a_worker_may_hold_is_not_mapped(
     assert other.shards.use(ANA) is None
 
 
+@pytest.mark.thorough
 async def test_a_file_of_another_edition_is_replaced(worker: Open, writer: Writer) -> None:
     await put(writer, "leave", "Everybody has 25 days of leave.")
     for edition, event in (("1", "loaded"), ("2", "loaded"), ("2", "mapped"), ("1", "loaded")):

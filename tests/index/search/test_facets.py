@@ -97,6 +97,7 @@ async def test_facets_change_no_hit(world: QuestionWorld) -> None:
     assert plain.hits == counting.hits
 
 
+@pytest.mark.thorough
 async def test_equal_numbers_are_one_value_and_a_long_value_is_counted_and_not_shown(
     writer: Writer, searcher: Searcher
 ) -> None:
@@ -117,6 +118,7 @@ async def test_equal_numbers_are_one_value_and_a_long_value_is_counted_and_not_s
     assert (size.other_values, size.other_count) == (1, 1)
 
 
+@pytest.mark.thorough
 async def test_within_a_snapshot_the_counts_are_of_the_revision_of_the_hits(
     database: Database, writer: Writer, searcher: Searcher
 ) -> None:

@@ -118,6 +118,7 @@ async def test_an_exact_pass_finds_what_brute_force_finds(
     await laid.world.assert_right(laid.searchers["exact"], asking, names, query)
 
 
+@pytest.mark.sampled("all-on-one-with-an-index")
 @settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_the_lexical_leg_is_exact_with_an_index_too(

@@ -33,7 +33,7 @@ async def laid(
         yield made
 
 
-@pytest.mark.sampled("each-apart")
+@pytest.mark.thorough
 async def test_other_tenants_find_nothing_of_a_closed_one_whichever_way_they_search(
     laid: Laid,
 ) -> None:

@@ -391,6 +391,7 @@ def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
     assert lexical.query(f"lighthouse {rare} keeper", ["en"]) == lexical.query(rare, ["en"])
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_of_too_many_words_a_chunk_keeps_the_most_frequent() -> None:
     text = " ".join(f"xq{number}" for number in range(CHUNK_TERMS_MAX)) + " lighthouse" * 2

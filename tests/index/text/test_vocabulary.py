@@ -300,6 +300,7 @@ async def test_writers_that_learn_the_same_words_at_once_all_get_through(
     assert (await counted(connection))["acme"] == (5_000, 5_000)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     database: Database, watched: Vocabulary, at: At

@@ -87,6 +87,7 @@ def slipped(draw: st.DrawFn) -> tuple[str, str, int]:
     return word, typed, slips
 
 
+@pytest.mark.thorough
 @given(st.lists(words, min_size=1, max_size=20), words, separators)
 def test_the_similar_words_are_those_that_share_trigrams_the_most_similar_first(
     some: Sequence[str], typed: str, separators: str

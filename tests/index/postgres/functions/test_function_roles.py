@@ -88,6 +88,7 @@ async def test_what_resets_a_session_leads_back_to_the_role(
     }
 
 
+@pytest.mark.sampled("GRANT SELECT ON documents TO nearhit_search-may read or change documents")
 @pytest.mark.parametrize(
     ("granted", "told"),
     [

@@ -253,6 +253,7 @@ class _With:
         self.searching = searching
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_processes_that_search_a_new_database_at_once_make_each_function_once(
     database_url: str, town: None, connection: Connection
@@ -270,6 +271,7 @@ async def test_processes_that_search_a_new_database_at_once_make_each_function_o
     assert sorted(made) == sorted(name.replace(".", "_") for name in without_numbers)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_function_that_is_dropped_is_made_again(
     database: Database, calls: dict[str, Call], connection: Connection
@@ -284,6 +286,7 @@ async def test_a_function_that_is_dropped_is_made_again(
     assert await database.searching.rows("search.exact", *arguments, **numbers) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_another_statement_is_another_function(
     database: Database, calls: dict[str, Call], connection: Connection
@@ -298,6 +301,7 @@ async def test_another_statement_is_another_function(
     assert len(names) == 2
 
 
+@pytest.mark.thorough
 async def test_a_search_that_is_given_up_ends_inside_its_function(
     database: Database, database_url: str, town: None, connection: Connection
 ) -> None:

@@ -204,6 +204,7 @@ async def test_a_number_counts_up_to_the_full_one_and_what_is_no_number_not_at_a
     }
 
 
+@pytest.mark.thorough
 async def test_diversity_shows_one_of_many_near_duplicates_before_it_repeats_itself(
     writer: Writer, searcher: Searcher
 ) -> None:
@@ -226,6 +227,7 @@ async def test_diversity_shows_one_of_many_near_duplicates_before_it_repeats_its
     assert plain.hits[0].chunk_id == diverse.hits[0].chunk_id
 
 
+@pytest.mark.sampled("rrf")
 @pytest.mark.parametrize("fusion", ["absolute", "relative", "rrf"])
 async def test_a_walk_of_a_graph_brings_all_candidates_to_be_ordered(
     database: Database, documents: DocumentStore, fusion: FusionName

@@ -38,6 +38,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_each_word_of_a_list_has_the_share_and_the_spelling_that_wordfreq_gives(
     stored: Path,
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_file_that_is_damaged_or_that_others_can_write_is_not_used(
     assert stored_lists.find("it", tmp_path) is None
 
 
+@pytest.mark.thorough
 def test_without_a_usable_folder_a_list_is_made_in_memory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
