@@ -83,6 +83,7 @@ async def test_statements_of_this_version_and_the_last_release_work_on_the_next_
     ] == []
 
 
+@pytest.mark.sampled("ALTER TABLE jobs ADD urgency integer NOT NULL-jobs.urgency has no default")
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

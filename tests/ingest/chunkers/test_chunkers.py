@@ -56,7 +56,7 @@ def test_no_text_is_lost_but_whitespace(name: str, text: str) -> None:
     assert found == rebuild_chunks(text, name, [(chunk.start, chunk.end) for chunk in found])
 
 
-@pytest.mark.sampled("structure", "model", "whole", "characters", "messages")
+@pytest.mark.sampled("structure")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_time_is_linear_in_the_text(name: str) -> None:

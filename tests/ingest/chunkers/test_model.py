@@ -122,6 +122,7 @@ async def test_a_chunk_of_too_many_words_is_cut_further(
     assert all(len(chunk.text.split()) <= CHUNK_WORDS_MAX for chunk in found)
 
 
+@pytest.mark.sampled("half a reply")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
@@ -165,6 +166,7 @@ async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
     assert "secret" not in str(logs)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
     model_cut: LlmChunker, stub: StubOpenAI

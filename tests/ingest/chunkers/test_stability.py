@@ -146,7 +146,7 @@ def a_thousand_chunks(shape: Shape) -> tuple[list[Section], frozenset[bytes]]:
     return document, frozenset(chunk.digest for chunk in found)
 
 
-@pytest.mark.sampled("one-section-insert", "sections-join", "sections-move a section")
+@pytest.mark.sampled("one-section-insert")
 @pytest.mark.parametrize("kind", [*(edit.__name__ for edit in EDITS), "move a section"])
 @pytest.mark.parametrize("shape", LONG.values(), ids=LONG)
 @settings(max_examples=examples(15))

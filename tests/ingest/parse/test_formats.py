@@ -290,6 +290,7 @@ def test_what_can_not_be_read_is_refused_with_the_reason(
         extractor.extract(suffix, content)
 
 
+@pytest.mark.thorough
 def test_a_workbook_of_too_many_files_is_refused(extractor: Extractor) -> None:
     content = xlsx("", more={f"{at}": "" for at in range(10_000)})
 

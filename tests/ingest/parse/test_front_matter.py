@@ -363,6 +363,7 @@ def test_a_long_value_costs_no_other(length: int) -> None:
     assert (fields["tags"], fields["readers"]) == (["a", "b"], ["user:ana"])
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_long_and_costly_front_matter_takes_little_time() -> None:
     doubling = "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))

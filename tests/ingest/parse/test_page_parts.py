@@ -53,6 +53,7 @@ def test_the_share_of_the_text_is_known(html: str, share: float) -> None:
     assert html_markdown.convert(html).share == share
 
 
+@pytest.mark.thorough
 def test_of_a_web_page_that_marks_nothing_at_least_half_is_kept() -> None:
     html = f"<title>T</title><article>Teaser</article><div>{LONG} {LONG}</div>"
 

@@ -29,6 +29,7 @@ def scan(*pages: list[str]) -> bytes:
     return made.getvalue()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_lines_and_paragraphs_of_scans_are_read() -> None:
     found = pdf.read(scan(FIRST, []), READ)

@@ -123,6 +123,7 @@ def test_a_long_cell_is_written_once() -> None:
     assert found == [["a", "b"], [long.strip(), "1"], ["", "2"]]
 
 
+@pytest.mark.sampled("table0")
 @pytest.mark.parametrize(
     "table",
     [

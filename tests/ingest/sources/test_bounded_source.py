@@ -26,6 +26,7 @@ def opened(kind: str, path: Path) -> Source:
     return open_source(kind, path, DEFAULTS, name="x", columns={})  # type: ignore[arg-type]  # one of them
 
 
+@pytest.mark.thorough
 def test_a_table_gives_the_same_items_as_in_this_process(tmp_path: Path) -> None:
     path = write(
         tmp_path / "leads.csv",
@@ -38,6 +39,7 @@ def test_a_table_gives_the_same_items_as_in_this_process(tmp_path: Path) -> None
     assert len(items) == 5
 
 
+@pytest.mark.thorough
 def test_the_process_reads_names_as_the_deployment_spells_them(tmp_path: Path) -> None:
     path = write(tmp_path / "leads.csv", "id,text,readers\n1,One.,user:Ana\n")
     readers = {}
@@ -97,6 +99,7 @@ def test_a_small_parquet_file_that_names_gigabytes_is_refused_and_what_is_before
     assert last.holds == ""
 
 
+@pytest.mark.thorough
 def test_a_reading_that_is_stopped_ends(tmp_path: Path) -> None:
     path = write(tmp_path / "leads.csv", "text\n" + "Of harbours.\n" * 100_000)
     source = opened("csv", path)
@@ -108,6 +111,7 @@ def test_a_reading_that_is_stopped_ends(tmp_path: Path) -> None:
     assert len(first) + len(list(items)) < 100_000
 
 
+@pytest.mark.thorough
 def test_a_source_that_is_stopped_before_it_begins_gives_nothing(tmp_path: Path) -> None:
     source = opened("csv", write(tmp_path / "leads.csv", "text\nOf harbours.\n"))
 

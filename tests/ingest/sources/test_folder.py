@@ -280,6 +280,7 @@ def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
     assert uris(folder) == ["a.md", "!b.md", "c.md"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_html_pdf_and_docx_are_read_too(folder: Path) -> None:
     write(folder / "a.html", "<title>Travel</title><p>Trains first.")

@@ -161,6 +161,7 @@ async def test_each_item_is_told_once_in_its_order(
     assert told == list(range(1, 83))
 
 
+@pytest.mark.thorough
 async def test_an_absent_embedder_ends_the_reading(
     folder: Path, documents: DocumentStore, invalidation: RecordingInvalidation
 ) -> None:
@@ -283,6 +284,7 @@ class Twice(Notes):
             yield a_document(f"notes/{at}", f"Of harbour {number}.", source="notes")
 
 
+@pytest.mark.thorough
 async def test_of_a_document_that_comes_again_the_last_is_there(
     writer: Writer, documents: DocumentStore
 ) -> None:

@@ -188,6 +188,7 @@ class AwayOnce(RecordingEmbedder):
         return found
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_could_not_be_written_is_told_and_written_a_little_later(
     folder: Path,

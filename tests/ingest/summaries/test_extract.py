@@ -100,6 +100,7 @@ def test_what_is_no_prose_is_summed_up_all_the_same() -> None:
     assert extract(" \n") == ""
 
 
+@pytest.mark.thorough
 def test_another_process_says_the_same() -> None:
     """Whatever order its hashes put things in."""
     text = "\n\n".join([HARBOUR, *LANGUAGES.values()] * 3)

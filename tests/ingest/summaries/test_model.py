@@ -103,6 +103,7 @@ async def test_what_has_no_sections_and_is_too_long_is_shown_in_part(
     assert 100 < count_words(shown(stub)[0]) <= CALL_WORDS_MAX
 
 
+@pytest.mark.sampled("half a reply")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
@@ -148,6 +149,7 @@ async def test_what_the_database_could_not_keep_is_not_in_it(
     assert list(said.values()) == ["Lamps\ufffd and fires."]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
     model: LlmSummarizer, stub: StubOpenAI

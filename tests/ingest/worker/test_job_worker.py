@@ -269,6 +269,7 @@ async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_
     assert not await queue.finish(lost.run, {})
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_worker_outlives_its_database(
     database: Database, database_url: str, queue: JobQueue

@@ -26,6 +26,7 @@ def process() -> Iterator[PlanningProcess]:
     made.close()
 
 
+@pytest.mark.thorough
 def test_plans_of_the_process_are_those_made_here(process: PlanningProcess) -> None:
     german = a_document("german", "Die Ablage der Verträge liegt im Keller. " * 40, language="en")
     odd = a_document("odd", "| |\n" * 2_000 + "🚢 naïve\u0000", title="", metadata={"a": [1, None]})
@@ -86,6 +87,7 @@ class KilledProcess(PlanningProcess):
         raise ProcessKilled
 
 
+@pytest.mark.thorough
 @pytest.mark.anyio
 async def test_a_document_whose_process_is_killed_is_not_refused_for_ever(
     documents: DocumentStore, static_embedder: StaticEmbedder

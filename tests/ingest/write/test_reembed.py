@@ -117,6 +117,7 @@ def ignore(_: ReembedProgress) -> None:
     pass
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_all_vectors_of_the_tenant_change_and_nobody_elses(
     mover: Reembedder,
@@ -154,6 +155,7 @@ async def test_a_tenant_that_is_there_already_stays_and_costs_nothing(
     assert len(coming.texts) == paid == DOCUMENTS
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_an_interrupted_move_changes_nothing_and_the_next_pays_only_for_the_rest(
     mover: Reembedder,
@@ -199,6 +201,7 @@ async def test_searches_never_mix_the_spaces_and_never_go_without(
     assert {*seen, (len(found.hits), found.degraded)} == {(50, False)}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_what_is_written_during_the_move_comes_along(
     mover: Reembedder,

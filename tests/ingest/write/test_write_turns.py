@@ -67,6 +67,7 @@ async def test_of_two_who_go_first_at_the_same_documents_neither_blocks_the_othe
     assert time.monotonic() - started_s < BRIEF_S
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_nobody_waits_for_long() -> None:
     precedence = FairnessLocks()
@@ -143,6 +144,7 @@ class CountedSlots(FairSlots):
         self.taken += 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("tenants")
 async def test_all_that_keeps_a_processor_busy_is_a_long_step(
     documents: DocumentStore, static_embedder: StaticEmbedder

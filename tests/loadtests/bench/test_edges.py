@@ -77,6 +77,7 @@ def test_a_link_delays_and_is_cut_and_healed(folder: Path) -> None:
     asyncio.run(check())
 
 
+@pytest.mark.thorough
 def test_what_a_silent_link_holds_back_arrives_when_it_resumes(folder: Path) -> None:
     async def check() -> None:
         link = Link(folder / "link" / SOCKET)

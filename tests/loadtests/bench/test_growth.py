@@ -8,6 +8,7 @@ from loadtests.bench_growth import cost_page, deployment, generated_corpus
 from loadtests.servers import memory
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_no_question_is_asked_twice() -> None:
     questions = list(islice(generated_corpus.questions(), 30_000))

@@ -95,6 +95,7 @@ def searches(service: Service) -> Iterator[bytes]:
     return repeat(RequestTemplate(f"{service.url}/v1/search", "key").encode(b"{}"))
 
 
+@pytest.mark.thorough
 def test_a_tenant_is_in_memory_once_its_shards_propose() -> None:
     gateway = ScriptedGateway({2: "loaded", 3: "loaded"}, proposing=2)
 
@@ -136,6 +137,7 @@ def test_the_limits_of_the_gateway_with_shards_are_the_defaults() -> None:
     assert round(settings.shard_chunks_max, -3) == residence.CHUNKS_MAX
 
 
+@pytest.mark.thorough
 def test_servers_are_asked_in_turns_and_each_counts_its_own_requests() -> None:
     asked: list[str] = []
     one, other = ScriptedGateway({}, None), ScriptedGateway({}, None)

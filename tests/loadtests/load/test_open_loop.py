@@ -76,6 +76,7 @@ def load(**fields: float) -> Load:
     return Load(**(quick | fields))  # type: ignore[arg-type]  # all of these are numbers
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
     short_load = load(seconds=2.0, connections=1)
@@ -126,6 +127,7 @@ async def test_every_other_status_is_an_error_and_no_latency() -> None:
     assert figures.count("all") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     async with (
@@ -143,6 +145,7 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     assert figures.achieved["all"] == figures.answers < figures.offered["all"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
     short_load = load(seconds=1.2, timeout_s=0.1, connections=1)
@@ -173,6 +176,7 @@ async def test_a_stranger_who_is_refused_is_no_error() -> None:
     assert not figures.errors
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     answers = iter(["503 Service Unavailable", "404 Not Found"])

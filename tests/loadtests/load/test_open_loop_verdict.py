@@ -369,6 +369,7 @@ def read(html: str) -> PageParser:
     return reader
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     reader = read(page.html(result(figures(), judge())))
