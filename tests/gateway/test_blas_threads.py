@@ -25,6 +25,7 @@ print(nearest[0][1], len(os.listdir("/proc/self/task")))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_question_is_compared_with_thousands_on_one_thread() -> None:
     environment = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}

@@ -38,6 +38,7 @@ def with_chat(settings: Settings, stub: StubOpenAI) -> Settings:
     return settings.model_copy(update=named)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
@@ -75,6 +76,7 @@ async def can_pay() -> None:
     """Whatever it costs."""
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder

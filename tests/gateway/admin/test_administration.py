@@ -133,6 +133,7 @@ def expected(call: ApiRoute[Any], who: str) -> set[int] | None:
     return None if who in SUFFICIENT[call.needs] else {403}
 
 
+@pytest.mark.sampled("nobody", "reader", "writer", "publisher", "admin", "provisioner", "operator")
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])
 async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
     callers: dict[str, Caller], who: str
@@ -249,6 +250,7 @@ async def test_what_the_database_can_not_hold_is_a_problem_of_the_callers(
 # Groups.
 
 
+@pytest.mark.thorough
 async def test_members_come_and_go_as_often_as_one_says(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:
@@ -390,6 +392,7 @@ async def test_of_a_key_the_database_has_the_sha_256_alone(
     assert any(hashlib.sha256(made.key.encode()).hexdigest() in row for row in rows)
 
 
+@pytest.mark.sampled("True")
 @pytest.mark.slow
 @pytest.mark.parametrize("log_queries", [False, True])
 async def test_the_text_of_a_query_is_logged_only_where_that_is_asked_for(

@@ -69,6 +69,7 @@ async def listed(caller: Caller, **parameters: str) -> list[dict[str, Any]]:
     return keys
 
 
+@pytest.mark.thorough
 async def test_an_admin_makes_keys_of_its_own_tenant_named_or_not(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:
@@ -210,6 +211,7 @@ async def test_keys_of_another_tenant_are_not_there(gateway: Gateway, admin: Cal
     problem(await gateway.operator.call("GET", "/v1/keys"), 422)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_many_keys_come_page_by_page(gateway: Gateway, admin: Caller) -> None:
     for number in range(100):

@@ -42,6 +42,7 @@ class TestGroups:
         members = (await listed(admin, "/v1/groups/a/b/members"))["members"]
         assert [member["subject"] for member in members] == ["ana"]
 
+    @pytest.mark.thorough
     async def test_a_page_has_a_hundred_and_the_next_begins_after_it(self, admin: Caller) -> None:
         for number in range(105):
             await admin.call("PUT", f"/v1/groups/all/members/s{number:03}")

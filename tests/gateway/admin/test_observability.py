@@ -77,6 +77,7 @@ async def test_a_gateway_says_when_it_has_loaded_what_first_calls_would_wait_for
     assert lexical.are_loaded(lexical.LANGUAGES)
 
 
+@pytest.mark.thorough
 async def test_the_address_alone_tells_what_answers_there(gateway: Gateway, ana: Caller) -> None:
     answer = await gateway.stranger.call("GET", "/")
 
@@ -141,6 +142,7 @@ async def test_answers_by_tier_add_up_to_the_searches(
     assert tiers.count("nearhit; fwd=miss; stored") == counted["miss"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_searches_that_share_one_fill_are_counted_too(
     settings: Settings, embedder: Embedder
@@ -291,6 +293,7 @@ async def logged(capfd: pytest.CaptureFixture[str], request_id: str) -> dict[str
     return line
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_each_request_is_one_line_of_json(
     logging_gateway: Gateway, capfd: pytest.CaptureFixture[str]

@@ -165,6 +165,7 @@ async def test_quotas_of_a_tenant_that_does_not_exist_are_refused(gateway: Gatew
     problem(await gateway.operator.call("PUT", "/v1/tenants/nobody-0/quotas", json={}), 404)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_a_queued_write_without_room_fails_at_once_and_says_why(

@@ -35,6 +35,7 @@ READERS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_the_scopes_that_are_told_are_those_that_find_it(
     gateway: Gateway, admin: Caller

@@ -60,6 +60,7 @@ async def documents(ana: Caller, ben: Caller) -> AsyncIterator[None]:
     await ana.call("DELETE", "/v1/documents/world")  # the other tests' tenants would find it
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("documents")
 async def test_a_token_that_says_nothing_may_do_the_same_for_an_hour(ana: Caller) -> None:
     token = await narrowed(ana)
@@ -105,6 +106,7 @@ async def test_a_token_of_fewer_groups_sees_nothing_of_the_others(
     assert "sales" not in await found(token)
 
 
+@pytest.mark.thorough
 async def test_a_group_joined_later_is_none_of_a_token_that_names_its_groups(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:

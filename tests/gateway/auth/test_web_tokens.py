@@ -81,6 +81,7 @@ async def test_a_web_token_says_who_comes(gateway: Gateway, ana: Caller, issuer:
         problem(await theirs.call("PUT", "/v1/documents/new", json={"text": "x"}), 403)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_roles_are_those_that_the_token_names_of_ours(
     gateway: Gateway, issuer: Issuer
@@ -92,6 +93,7 @@ async def test_roles_are_those_that_the_token_names_of_ours(
     problem(await others.call("PUT", "/v1/documents/three", json={"text": "x"}), 403)
 
 
+@pytest.mark.sampled("None")
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, 0])
 async def test_the_limit_of_the_tenant_holds_for_web_tokens_too(
@@ -159,6 +161,7 @@ OVERAGES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.thorough
 async def test_a_web_token_that_leaves_its_groups_out_is_refused_with_what_to_do(
     gateway: Gateway, ana: Caller, issuer: Issuer
 ) -> None:
@@ -237,6 +240,7 @@ async def test_a_web_token_that_is_not_for_us_is_refused(gateway: Gateway, issue
     assert await bearer(gateway, issuer.token()).found("x") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_clock_may_be_off_a_little(gateway: Gateway, issuer: Issuer) -> None:
     late = issuer.token(exp=int(time.time()) - 20)
@@ -283,6 +287,7 @@ async def test_nothing_but_the_issuers_signature_will_do(gateway: Gateway, issue
     assert await bearer(gateway, good).found("x") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_shared_secret_counts_only_where_there_is_one(
     settings: Settings, embedder: Embedder, gateway: Gateway, issuer: Issuer
@@ -322,6 +327,7 @@ async def test_a_key_that_is_new_is_fetched_and_strangers_make_us_fetch_but_once
     assert issuer.fetches == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_token_that_names_no_key_means_the_only_one(
     gateway: Gateway, issuer: Issuer
@@ -342,6 +348,7 @@ NO_KEY_SETS: list[Any] = [
 ]
 
 
+@pytest.mark.thorough
 async def test_an_issuer_that_publishes_nonsense_lets_nobody_in(
     gateway: Gateway, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -436,6 +443,7 @@ async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(issuer: Iss
         assert await keys.is_published(found.thumbprint)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_groups_and_roles_may_be_one_string_in_the_claims_of_oauth_alone(
     settings: Settings, embedder: Embedder, issuer: Issuer

@@ -66,6 +66,7 @@ async def test_a_tenant_and_a_key_are_made_and_the_key_works(
     ).status_code == 409
 
 
+@pytest.mark.thorough
 async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str]) -> None:
     await succeeds(environment, "tenant", "create", "twice")
 
@@ -131,6 +132,7 @@ async def test_a_folder_is_found_over_http_at_once_and_what_it_loses_is_pruned(
     assert found_third == {"handbook/leave.md"}
 
 
+@pytest.mark.thorough
 async def test_a_folder_and_what_is_found_of_it_are_told_as_json(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -155,6 +157,7 @@ async def test_a_folder_and_what_is_found_of_it_are_told_as_json(
     assert (audited["documents"], audited["unrepaired"]) == (1, 0)
 
 
+@pytest.mark.thorough
 async def test_a_search_shows_what_the_principal_may_read(
     environment: dict[str, str], gateway: Gateway
 ) -> None:
@@ -174,6 +177,7 @@ async def test_a_search_shows_what_the_principal_may_read(
     assert "25 days" not in stranger
 
 
+@pytest.mark.thorough
 async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_both(
     environment: dict[str, str], gateway: Gateway
 ) -> None:
@@ -195,6 +199,7 @@ async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_
     assert [hit["document_id"] for hit in unaware.json()["hits"]] == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_what_can_not_be_moved_is_told_in_a_line(environment: dict[str, str]) -> None:
     missing = await refused(environment, "reembed", "--to", "onnx:/nowhere")
     unknown = await refused(environment, "reembed", "--to", "test", "--tenant", "nobody")
@@ -269,7 +274,7 @@ async def test_a_list_of_a_tenant_that_does_not_exist_is_not_empty(
     assert "there is no tenant nope" in await refused(environment, *line, "--tenant", "nope")
 
 
-@pytest.mark.sampled("tenant list", "status")
+@pytest.mark.sampled("tenant list")
 @pytest.mark.parametrize(
     "line",
     [

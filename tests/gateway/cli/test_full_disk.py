@@ -9,6 +9,7 @@ import pytest
 from tests.gateway.support.commands import without_settings
 
 
+@pytest.mark.sampled("arguments0")
 @pytest.mark.parametrize("arguments", [["--help"], ["config", "check", "--json"]])
 def test_a_result_that_is_not_written_is_no_stack_trace(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:

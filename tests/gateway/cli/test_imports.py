@@ -76,6 +76,7 @@ def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
     assert threads == 1  # OpenBLAS would have started one for each further core
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
     """And it looks for garbage seldom meanwhile."""

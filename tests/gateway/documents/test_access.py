@@ -84,6 +84,7 @@ async def test_a_document_that_nobody_owns_is_changed_by_an_admin_alone(people: 
     assert await change(people.admin, "DELETE", "leave") == 200
 
 
+@pytest.mark.sampled("ben")
 @pytest.mark.parametrize("owner", ["ben", None])
 async def test_only_an_admin_makes_somebody_else_or_nobody_the_owner(
     people: People, owner: str | None

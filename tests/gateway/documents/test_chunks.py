@@ -21,6 +21,7 @@ async def read_with_chunks(caller: Caller, document_id: str, **query: str) -> di
     return document
 
 
+@pytest.mark.thorough
 async def test_chunks_are_those_that_are_stored_with_the_headings_that_are_embedded(
     ana: Caller,
 ) -> None:
@@ -81,6 +82,7 @@ async def test_a_public_document_has_chunks_for_who_receives_it_and_an_inactive_
     problem(await people.eve.call("GET", "/v1/documents/draft", params={"chunks": "true"}), 404)
 
 
+@pytest.mark.thorough
 async def test_another_value_is_refused(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
 

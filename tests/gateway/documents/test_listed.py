@@ -72,6 +72,7 @@ async def test_a_batch_is_found_as_soon_as_it_is_told(ana: Caller) -> None:
     assert len(await ana.found("handbook", top_k=30)) == 20
 
 
+@pytest.mark.thorough
 async def test_a_batch_of_many_lines_is_few_revisions_and_every_line_is_told(ana: Caller) -> None:
     lines: list[dict[str, Any]] = [
         {"document_id": f"d{n}", "text": f"Handbook {n}"} for n in range(150)
@@ -102,6 +103,7 @@ class OvertakenEmbedder(MoodyEmbedder):
         return await self.real.embed_passages(texts)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_line_whose_document_others_keep_changing_stops_no_other(
     settings: Settings, embedder: Embedder

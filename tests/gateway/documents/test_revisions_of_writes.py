@@ -65,6 +65,7 @@ async def test_each_line_of_a_batch_says_its_revision(ana: Caller) -> None:
     assert await sees(ana, results[1]["min_revision"], "text of two") != []
 
 
+@pytest.mark.thorough
 async def test_files_of_vector_stores_say_their_revisions(ana: Caller) -> None:
     ids = []
     for name in ("one.txt", "two.txt", "three.txt"):
@@ -100,6 +101,7 @@ async def test_a_setting_that_changes_answers_says_its_revision(ana: Caller, adm
     assert number(confidence) == 2
 
 
+@pytest.mark.thorough
 async def test_what_reads_the_primary_says_so(ana: Caller) -> None:
     await ana.put("leave", "Everybody has 25 days of leave.")
     for path in ("/v1/documents/leave", "/v1/documents"):

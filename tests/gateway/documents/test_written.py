@@ -18,6 +18,7 @@ def times_of(stored: dict[str, Any]) -> dict[str, Any]:
     return {name: stored[name] for name in ("created_at", "updated_at")}
 
 
+@pytest.mark.thorough
 async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
     written = {
         "title": "Annual leave",
@@ -67,6 +68,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         assert await other.found("annual leave") == []
 
 
+@pytest.mark.thorough
 async def test_a_document_tells_when_it_was_stored_and_when_a_write_last_changed_it(
     ana: Caller,
 ) -> None:
@@ -135,6 +137,7 @@ async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: C
     assert whole["chunks"] == {"added": 1, "unchanged": 0, "removed": 4, "embedded": 1}
 
 
+@pytest.mark.thorough
 async def test_a_text_that_is_too_long_to_stay_whole_is_stored_with_a_warning(ana: Caller) -> None:
     text = "\n\n".join(f"Message {number} of a long talk." for number in range(500))
     body = {"text": text, "chunker": "whole"}
@@ -259,6 +262,7 @@ IDENTIFIERS = [
 ]
 
 
+@pytest.mark.thorough
 async def test_an_identifier_may_hold_any_character_of_a_line(people: People) -> None:
     for document_id in IDENTIFIERS:
         path = f"/v1/documents/{quote(document_id, safe='')}"
@@ -277,6 +281,7 @@ async def test_an_identifier_may_hold_any_character_of_a_line(people: People) ->
         assert deleted.json()["revision"] == first + 2
 
 
+@pytest.mark.thorough
 async def test_identifiers_that_differ_name_different_documents(ana: Caller) -> None:
     for document_id in IDENTIFIERS:
         path = f"/v1/documents/{quote(document_id, safe='')}"
@@ -323,6 +328,7 @@ async def test_what_was_read_can_be_written_back(ana: Caller) -> None:
     assert written.json()["chunks"] == {"added": 0, "unchanged": 1, "removed": 0, "embedded": 0}
 
 
+@pytest.mark.thorough
 async def test_an_undeclared_language_is_detected_and_a_wrong_one_is_warned_of(ana: Caller) -> None:
     text = "O pagamento das férias é feito no dia 25 de cada mês, para todas as pessoas."
 

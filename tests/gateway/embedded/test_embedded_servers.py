@@ -95,6 +95,7 @@ def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) ->
         assert password(servers.redis_url) not in lines
 
 
+@pytest.mark.thorough
 def test_what_was_written_is_there_at_the_next_start(data_dir: Path) -> None:
     with embedded_servers.own_servers(data_dir) as servers:
         query(servers, "CREATE TABLE before_stop AS SELECT 42 AS number")
@@ -103,6 +104,7 @@ def test_what_was_written_is_there_at_the_next_start(data_dir: Path) -> None:
         assert query(servers, "SELECT number FROM before_stop") == 42
 
 
+@pytest.mark.thorough
 def test_a_second_owner_is_told_who_the_first_is(data_dir: Path) -> None:
     in_use = f"in use by process {os.getpid()}: stop it, or set NEARHIT_DATA_DIR"
 
@@ -114,6 +116,7 @@ def test_a_second_owner_is_told_who_the_first_is(data_dir: Path) -> None:
         pass
 
 
+@pytest.mark.thorough
 def test_who_attaches_shares_the_servers_and_leaves_them_running(data_dir: Path) -> None:
     with embedded_servers.own_servers(data_dir) as servers:
         with embedded_servers.attach_or_start(data_dir) as attached:
@@ -130,6 +133,7 @@ def test_commands_that_make_a_folder_at_once_share_the_servers(folder: Path) -> 
         assert len({addresses(each) for each in commands}) == 1
 
 
+@pytest.mark.thorough
 def test_a_supervisor_that_is_told_to_stop_waits_for_its_owner(data_dir: Path) -> None:
     with command(data_dir) as owner:
         servers = addresses(owner)
@@ -155,6 +159,7 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_socket(data_dir: Path)
     assert not sockets(servers).exists()
 
 
+@pytest.mark.sampled("executed")
 @pytest.mark.parametrize("child", ["forked", "executed"])
 def test_a_killed_owners_servers_stop_although_its_child_lives_on(
     data_dir: Path, child: str
@@ -173,6 +178,7 @@ def test_a_killed_owners_servers_stop_although_its_child_lives_on(
         os.kill(survivor, signal.SIGKILL)
 
 
+@pytest.mark.thorough
 def test_a_start_waits_for_the_end_of_a_killed_owners_servers(data_dir: Path) -> None:
     with command(data_dir) as owner:
         query(addresses(owner), "CREATE TABLE before_kill AS SELECT 42 AS number")
@@ -208,6 +214,7 @@ def test_servers_that_a_killed_supervisor_left_are_replaced(data_dir: Path) -> N
         assert not sockets(left).exists()
 
 
+@pytest.mark.thorough
 def test_without_valkey_postgres_goes_on_and_a_killed_postgres_starts_again(
     data_dir: Path,
 ) -> None:
@@ -226,6 +233,7 @@ def test_without_valkey_postgres_goes_on_and_a_killed_postgres_starts_again(
     assert not started & processes().keys()
 
 
+@pytest.mark.thorough
 def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> None:
     user = "nobody" if IS_ROOT else None
     with subprocess.Popen("/bin/cat", stdin=subprocess.PIPE, user=user) as bystander:
@@ -237,6 +245,7 @@ def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> 
         assert bystander.poll() is None
 
 
+@pytest.mark.thorough
 def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
     (folder / "empty" / "postgres" / "cluster").mkdir(parents=True)
 
@@ -249,6 +258,7 @@ def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
         pass
 
 
+@pytest.mark.sampled("False")
 @pytest.mark.parametrize("is_used", [False, True])
 def test_a_full_disk_is_one_sentence(folder: Path, *, is_used: bool) -> None:
     where = folder / ("full" if is_used else "")
@@ -302,6 +312,7 @@ def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
         assert ping(servers)
 
 
+@pytest.mark.thorough
 def test_a_killed_owners_servers_stop_although_their_folder_is_removed(data_dir: Path) -> None:
     """The last test that uses the folder: to make it takes longer than all else."""
     with command(data_dir) as owner:

@@ -165,6 +165,7 @@ async def test_an_extension_of_somebody_else_answers_callers_within_their_rights
     assert described["/v1/suggest"]["get"]["parameters"][0]["name"] == "q"
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_what_is_switched_off_answers_nothing_and_is_not_described(
     settings: Settings, embedder: Embedder
@@ -205,6 +206,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
     assert not [task for task in begun if "gateway/extensions" in repr(task)]
 
 
+@pytest.mark.sampled("worker")
 @pytest.mark.isolated
 @pytest.mark.parametrize("process", ["gateway", "worker"])
 async def test_what_an_extension_runs_beside_jobs_runs_until_these_stop(
@@ -297,6 +299,7 @@ async def test_a_command_of_an_extension_is_shown_and_run_without_the_rest_of_it
     assert ran == (0, "Annual leave\n", "")
 
 
+@pytest.mark.thorough
 async def test_a_command_of_what_is_switched_off_is_neither_shown_nor_there(
     titles: dict[str, str], tmp_path: Path
 ) -> None:
@@ -319,6 +322,7 @@ BROKEN_COMMANDS = {  # what is said of them, of which the first word is the name
 }
 
 
+@pytest.mark.thorough
 async def test_broken_commands_of_extensions_are_told_and_leave_the_others(site: Path) -> None:
     for commands, complaint in BROKEN_COMMANDS.items():
         name = complaint.partition(" ")[0]

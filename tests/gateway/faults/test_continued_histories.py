@@ -52,7 +52,7 @@ async def assert_lost(caller: Caller, revision: str) -> None:
     assert "has lost this revision" in details["detail"]
 
 
-@pytest.mark.sampled("killed")
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["fast", "immediate", "killed"])
 async def test_after_a_restart_that_lost_nothing_each_revision_is_reached(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres, way: Stop

@@ -114,7 +114,7 @@ async def test_a_worker_killed_at_any_step_of_a_write(
     await no_answer_is_wrong(settings)
 
 
-@pytest.mark.sampled("1")
+@pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, 2, 3])
 async def test_a_worker_killed_while_it_reads_a_source(
     settings: Settings,

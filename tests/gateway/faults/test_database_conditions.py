@@ -61,6 +61,7 @@ async def test_a_condition_has_a_problem_of_its_own_and_its_code_is_logged(
         await ana.put("leave", f"{sqlstate} days.")
 
 
+@pytest.mark.thorough
 async def test_a_database_that_is_read_only_still_answers_searches(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:

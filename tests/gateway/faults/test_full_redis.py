@@ -46,7 +46,7 @@ async def days_shown(caller: Caller, query: str) -> str:
     return shown.split(" days", maxsplit=1)[0][-2:]
 
 
-@pytest.mark.sampled("allkeys-random")
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", POLICIES)
 async def test_answers_stay_right(
     settings: Settings, embedder: Embedder, redis: OwnRedis, policy: str

@@ -109,6 +109,7 @@ async def test_all_that_is_missing_is_said_before_a_table_is_made(administrator:
     assert not await value_of(administrator, "SELECT to_regclass('migrations') IS NOT NULL")
 
 
+@pytest.mark.thorough
 async def test_what_the_refusal_says_is_enough(
     own_servers: Servers, administrator: str, embedder: Embedder
 ) -> None:
@@ -124,6 +125,7 @@ async def test_what_the_refusal_says_is_enough(
         await run_sql(own_servers.database_url, f"DROP ROLE {name}")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 async def test_extensions_may_be_in_a_schema_of_their_own(
     own_servers: Servers, administrator: str, embedder: Embedder
@@ -144,6 +146,7 @@ async def test_extensions_may_be_in_a_schema_of_their_own(
     await run_sql(administrator, f"DROP OWNED BY {', '.join(ROLES)}")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 async def test_a_login_without_a_schema_or_on_a_read_only_database_is_told_so(
     administrator: str,
@@ -214,6 +217,7 @@ async def test_a_login_that_may_not_connect_is_told_who_lets_it(administrator: s
     assert "CREATE EXTENSION vector;" in await remedies_of(ordinary(administrator))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 async def test_tables_of_another_login_are_named(administrator: str) -> None:
     await migrate.migrate(administrator, SHIPPED)
@@ -230,7 +234,7 @@ def no_blocking_calls() -> None:
     """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
-@pytest.mark.sampled("ordinary login")
+@pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 @pytest.mark.parametrize("restored_by", ["ordinary login", "superuser"])
 async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
@@ -263,6 +267,7 @@ async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
     await run_sql(own_servers.database_url, f"DROP DATABASE {empty} WITH (FORCE)")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 async def test_a_backup_with_extensions_elsewhere_says_what_lets_it_be_restored(
     own_servers: Servers, administrator: str, embedder: Embedder, tmp_path: Path

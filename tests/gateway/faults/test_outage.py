@@ -94,6 +94,7 @@ class TestPostgres:
         assert (await gateway.client.get("/metrics")).status_code == 200
         assert (await gateway.stranger.call("GET", "/v1/documents")).status_code == 401
 
+    @pytest.mark.thorough
     async def test_back_again_it_is_found_by_itself(
         self, gateway: Gateway, proxy: DatabaseProxy, ana: Caller
     ) -> None:
@@ -108,6 +109,7 @@ class TestPostgres:
         assert "27 days" in (await ana.search(QUESTION)).text
         assert (await gateway.client.get("/readyz")).status_code == 200
 
+    @pytest.mark.thorough
     async def test_connections_that_broke_unnoticed_are_replaced(
         self, proxy: DatabaseProxy, ana: Caller
     ) -> None:
@@ -235,6 +237,7 @@ class TestEmbedder:
         assert whole.headers["cache-status"] == "nearhit; fwd=miss; stored"
         assert {hit["document_id"] for hit in whole.json()["hits"]} == {"leave", "travel"}
 
+    @pytest.mark.sampled("fields0")
     @pytest.mark.parametrize("fields", [{"alpha": 1}, {"fusion": "rrf"}, {"min_score": 0.01}])
     async def test_away_leaves_words_to_every_kind_of_search(
         self, ana: Caller, moody: MoodyEmbedder, fields: dict[str, object]
@@ -259,6 +262,7 @@ class TestEmbedder:
         assert cached.content == whole.content
         assert "nearhit-degraded" not in cached.headers
 
+    @pytest.mark.thorough
     async def test_away_lets_what_needs_it_wait_in_the_queue(
         self, ana: Caller, moody: MoodyEmbedder
     ) -> None:
@@ -281,6 +285,7 @@ class TestEmbedder:
         moody.away = False
         assert (await ana.put("leave", leave(27)))["revision"] == before["revision"] + 1
 
+    @pytest.mark.thorough
     async def test_away_stops_no_line_of_a_batch_that_embeds_nothing(
         self, ana: Caller, moody: MoodyEmbedder
     ) -> None:

@@ -108,6 +108,7 @@ class TestRedis:
                 assert (await first.client.get("/readyz")).status_code == 200
                 assert await first.counted("nearhit_cache_events_total", event="unavailable") > 0
 
+    @pytest.mark.thorough
     async def test_killed_and_started_empty_serves_nothing_from_before(
         self, redis: OwnRedis, gateways: list[Gateway]
     ) -> None:
@@ -165,6 +166,7 @@ class TestRedis:
         assert all("27 days" in text for text in await at_each(ana, gateways))
         await until_redis_serves(ana, filled_by=second, read_by=first)
 
+    @pytest.mark.thorough
     async def test_hanging_and_going_on_leaves_no_answer_to_another_question(
         self, redis: OwnRedis, gateways: list[Gateway]
     ) -> None:
@@ -192,6 +194,7 @@ class TestRedis:
         await until_redis_serves(ana, filled_by=first, read_by=second)
         await ask_all()
 
+    @pytest.mark.thorough
     async def test_an_edit_while_it_hangs_is_seen_when_it_goes_on(
         self, redis: OwnRedis, gateways: list[Gateway]
     ) -> None:
@@ -209,6 +212,7 @@ class TestRedis:
 
         assert all("27 days" in text for text in while_away + afterwards)
 
+    @pytest.mark.thorough
     async def test_hanging_is_found_out_by_few_requests_and_not_asked_by_the_others(
         self, settings: Settings, embedder: Embedder
     ) -> None:
@@ -232,6 +236,7 @@ class TestRedis:
             assert await gateway.fills() == 100
             assert 1 <= asked <= 20
 
+    @pytest.mark.sampled("0")
     @pytest.mark.parametrize("seed", range(3))
     async def test_whatever_happens_to_it_the_last_edit_is_what_is_shown(
         self, redis: OwnRedis, gateways: list[Gateway], seed: int

@@ -142,6 +142,7 @@ def _bouncer(
     return pgbouncer.pgbouncer_process(place.url, PASSWORDS, as_user=as_user, **options)
 
 
+@pytest.mark.thorough
 async def test_two_gateways_on_few_connections_find_what_was_written_and_nothing_revoked(
     place: Place, bouncer: PgBouncerProcess, embedder: Embedder
 ) -> None:
@@ -225,6 +226,7 @@ async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: PgBounc
             assert await heard.get() == "something"
 
 
+@pytest.mark.sampled("0")
 @pytest.mark.parametrize("statements_max", [0, 200])
 async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
     place: Place, statements_max: int
@@ -255,6 +257,7 @@ class TestRefusedAtTheStart:
             ):
                 await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
+    @pytest.mark.thorough
     async def test_is_a_role_that_was_taken_on(
         self, place: Place, bouncer: PgBouncerProcess
     ) -> None:
@@ -264,6 +267,7 @@ class TestRefusedAtTheStart:
         with pytest.raises(PoolerRefused, match=f"logs in as {TAKER} and acts as {SEARCH}"):
             await pooler.verify(place.url, TIMEOUTS_S)
 
+    @pytest.mark.thorough
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
         self, place: Place, bouncer: PgBouncerProcess
     ) -> None:
@@ -275,6 +279,7 @@ class TestRefusedAtTheStart:
         with pytest.raises(PoolerRefused, match=r"lack .*enable_seqscan.*RECONNECT"):
             await pooler.verify(place.url, TIMEOUTS_S)
 
+    @pytest.mark.thorough
     async def test_is_another_database(self, place: Place, bouncer: PgBouncerProcess) -> None:
         theirs = named(place.pooler(bouncer).url, "postgres")
 
@@ -295,6 +300,7 @@ class TestRefusedAtTheStart:
             with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL must lead to the"):
                 await pooler.verify(pooler.url, TIMEOUTS_S)
 
+    @pytest.mark.thorough
     async def test_is_a_login_that_the_pooler_does_not_know(
         self, place: Place, bouncer: PgBouncerProcess
     ) -> None:
@@ -306,6 +312,7 @@ class TestRefusedAtTheStart:
         ):
             await Pooler(place.pooler(bouncer).url, unknown).verify(place.url, TIMEOUTS_S)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         "urls",
         [

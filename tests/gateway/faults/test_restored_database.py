@@ -183,6 +183,7 @@ async def test_a_copy_that_is_put_back(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.thorough
 async def test_a_copy_that_is_put_back_beneath_files_of_shards(
     sharing: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:
@@ -299,7 +300,7 @@ async def test_a_tail_that_is_lost_while_the_server_goes_on(
         await staff.assert_right_from_now_on()
 
 
-@pytest.mark.sampled("67108864")
+@pytest.mark.thorough
 @pytest.mark.parametrize("shard_bytes_max", [0, 1 << 26])
 async def test_connections_to_a_server_that_was_replaced_serve_nobody(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres, shard_bytes_max: int

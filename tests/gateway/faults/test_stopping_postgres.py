@@ -103,7 +103,7 @@ class HangingCallers:
         self._stop.set()
 
 
-@pytest.mark.sampled("immediate")
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["fast", "immediate", "killed"])
 async def test_whoever_asks_while_postgres_stops_is_answered_or_told_to_try_again(
     gateway: Gateway, postgres: OwnPostgres, way: Stop
@@ -203,6 +203,7 @@ async def test_a_probe_is_told_in_time_that_postgres_hangs(
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("gateway")  # which creates the schema
 async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_the_outage(
     postgres: OwnPostgres,

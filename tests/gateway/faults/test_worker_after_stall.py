@@ -62,6 +62,7 @@ class RecordingListener:
             yield session
 
 
+@pytest.mark.thorough
 async def test_after_a_stall_of_postgres_the_worker_hears_its_own_probe(
     postgres: OwnPostgres,
 ) -> None:

@@ -87,6 +87,7 @@ async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(
     assert (await job(ana, receipt["pending"]["vocabulary"].rpartition("/")[2]))["state"] == "done"
 
 
+@pytest.mark.thorough
 async def test_what_another_document_says_too_is_not_paid_for_again(
     ana: Caller, services: Services
 ) -> None:
@@ -102,6 +103,7 @@ async def test_what_another_document_says_too_is_not_paid_for_again(
     assert "two" in await ana.found("anual leave", alpha=0)
 
 
+@pytest.mark.thorough
 async def test_the_last_document_takes_the_vectors_along(ana: Caller) -> None:
     await ana.put("one", SHARED)
     await ana.put("two", SHARED)
@@ -114,6 +116,7 @@ async def test_the_last_document_takes_the_vectors_along(ana: Caller) -> None:
     assert written["chunks"]["embedded"] == 1
 
 
+@pytest.mark.thorough
 async def test_a_reading_that_prunes_keeps_vectors(
     settings: Settings, ana: Caller, services: Services
 ) -> None:
@@ -167,6 +170,7 @@ async def test_words_that_others_still_use_are_corrected_to(
     assert set(learned[0]) == {"three", "mine"}
 
 
+@pytest.mark.thorough
 async def test_a_failed_attempt_at_a_document_goes_with_it(
     settings: Settings, database_url: str, ana: Caller
 ) -> None:
@@ -212,6 +216,7 @@ async def test_while_redis_is_away_the_receipt_says_what_is_pending(
             assert await in_redis(own, "Hieronymus") == []
 
 
+@pytest.mark.thorough
 async def test_after_a_restart_from_disk_nothing_forgotten_is_left(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -246,6 +251,7 @@ async def test_a_source_that_is_removed_is_forgotten(
     assert await in_tables(settings, *WORDS, *before) == {}
 
 
+@pytest.mark.thorough
 async def test_nothing_is_deleted_whose_words_nobody_would_forget(
     settings: Settings, database_url: str, ana: Caller
 ) -> None:

@@ -21,6 +21,7 @@ from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.access_model import SCOPES, GatewayWorld, WorldDocument, WorldPrincipal
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -239,7 +240,7 @@ async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_ch
     play = IsolationPlay([gateway, other_worker], seed)
     await play.set_up()
 
-    for _ in range(25):
+    for _ in range(25 if is_thorough() else 12):
         await play.look(8)
         await play.change()
     await play.look(16)

@@ -56,7 +56,7 @@ STALENESS_MS_MAX = 1000  # what counts of `max_staleness_ms`, by default
 STALENESSES_MS = (1, 1000, 60_000)  # it takes longer than the first to know of a change
 MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 
-SIZE = plays(4, steps=14, thorough=(400, 60))
+SIZE = plays(3, steps=10, thorough=(400, 60))
 
 # What is changed is acknowledged; or committed by a writer that then dies; or changed while others
 # search; or drained before what others found before is filled; or, unknown to the gateway, changed

@@ -75,6 +75,7 @@ async def read_by_all_ways(caller: Caller) -> dict[str, set[tuple[str, str]]]:
     }
 
 
+@pytest.mark.sampled("tables")
 @pytest.mark.slow
 @pytest.mark.isolated
 @pytest.mark.parametrize("store", STORES)
@@ -315,6 +316,7 @@ async def test_who_may_not_publish_takes_public_away_and_changes_nothing_that_st
     assert (await ana.call("DELETE", path)).status_code == 200
 
 
+@pytest.mark.sampled("writer")
 @pytest.mark.isolated
 @pytest.mark.parametrize("roles", [["writer"], ["writer", "publisher"]], ids="+".join)
 async def test_a_queued_write_and_an_activation_publish_nothing_together(
@@ -348,6 +350,7 @@ async def test_a_queued_write_and_an_activation_publish_nothing_together(
             assert (failed["state"], "Send the write again" in failed["error"]) == ("failed", True)
 
 
+@pytest.mark.sampled("admin")
 @pytest.mark.parametrize("roles", [["admin"], ["admin", "publisher"]], ids="+".join)
 async def test_a_source_may_publish_if_a_publisher_configured_it(
     settings: Settings, embedder: Embedder, roles: list[str], tmp_path: Path

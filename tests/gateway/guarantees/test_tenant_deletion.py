@@ -144,6 +144,7 @@ async def test_a_tenant_of_the_same_name_meets_nothing_of_the_old_one(
     assert (await ana.put("mine", SECRET))["chunks"]["embedded"] == 1
 
 
+@pytest.mark.thorough
 async def test_the_table_of_a_large_tenant_goes_with_it(
     settings: Settings, database_url: str, gateway: Gateway, ana: Caller, embedder: Embedder
 ) -> None:

@@ -166,6 +166,7 @@ async def test_an_infinite_number_is_refused(ana: Caller) -> None:
     assert_problem(answer, 422, "min_score")
 
 
+@pytest.mark.thorough
 async def test_a_document_of_too_many_chunks_is_refused(ana: Caller) -> None:
     answer = await ana.call("PUT", "/v1/documents/d", json={"text": "# a\n" * 6_000})
 

@@ -60,6 +60,7 @@ def path_of(call: ApiRoute[Any]) -> str:
 
 
 class TestJson:
+    @pytest.mark.sampled("no JSON")
     @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
     async def test_what_is_no_json_that_all_read_alike_is_refused_by_every_call(
         self, gateway: Gateway, body: bytes

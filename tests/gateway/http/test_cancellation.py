@@ -172,6 +172,7 @@ async def test_a_search_that_its_caller_left_is_answered_from_memory_to_the_next
     assert moody.calls == 2  # for the document, and for the question once
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_leaves_while_the_database_works_leaks_no_connection(
     settings: Settings, gateway: Gateway, ana: Caller
@@ -209,6 +210,7 @@ async def locked(settings: Settings) -> AsyncIterator[Callable[[], "asyncio.Task
         await watcher.close()
 
 
+@pytest.mark.sampled("PUT-/v1/documents/half-/v1/documents/{document_id:path}")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "route"),
@@ -276,6 +278,7 @@ async def test_who_leaves_in_the_middle_of_a_batch_leaves_whole_documents(
     await assert_works(ana)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_does_not_read_the_answer_holds_up_nobody(gateway: Gateway, ana: Caller) -> None:
     for number in range(20):
@@ -309,6 +312,7 @@ async def test_a_deadline_that_passes_for_all_is_a_problem_and_ends_the_work(
     await assert_works(ana)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_deadline_that_passes_in_the_database_leaks_no_connection(
     settings: Settings, hasty: Gateway, moody: MoodyEmbedder
@@ -325,6 +329,7 @@ async def test_a_deadline_that_passes_in_the_database_leaks_no_connection(
     await assert_works(ana)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_one_who_comes_later_has_a_deadline_of_its_own(
     hasty: Gateway, moody: MoodyEmbedder

@@ -70,6 +70,7 @@ async def test_compress_is_false_or_a_name_and_no_number(
     assert answer.status_code == status, answer.text
 
 
+@pytest.mark.sampled("%00", "%ff")
 @pytest.mark.parametrize("quoted", ["%00", "a%00b", "%ff", "%ed%a0%80"])
 async def test_no_call_takes_text_that_can_not_be_stored_in_its_path_or_query(
     gateway: Gateway, quoted: str
@@ -112,6 +113,7 @@ async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
     writer.close()
 
 
+@pytest.mark.thorough
 async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(gateway: Gateway) -> None:
     eve = await gateway.caller("eve", roles=["reader", "writer", "admin"])
     idp = await gateway.caller("idp", roles=["provisioner"])

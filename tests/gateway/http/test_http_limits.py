@@ -175,6 +175,7 @@ async def test_pipelined_requests_are_answered_in_order(gateway: Gateway, ana: C
             assert [(await connection.answer()).status for _ in range(3)] == [200, 401, 422]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_is_pipelined_waits_unread_while_a_request_is_answered(
     gateway: Gateway, ana: Caller
@@ -203,6 +204,7 @@ async def test_a_request_behind_a_chunked_one_is_left_and_the_connection_closed(
     assert answer.headers["connection"] == "close"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_half_a_head_and_a_silent_connection_are_closed_in_time(
     start: Start, monkeypatch: pytest.MonkeyPatch
@@ -222,6 +224,7 @@ async def test_half_a_head_and_a_silent_connection_are_closed_in_time(
         assert await silent.end() == b""
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
     start: Start, monkeypatch: pytest.MonkeyPatch
@@ -261,6 +264,7 @@ async def searched(gateway: Gateway, stack: AsyncExitStack, caller: Caller) -> R
     return connection
 
 
+@pytest.mark.thorough
 async def test_a_tenant_that_takes_all_connections_makes_room_for_another(start: Start) -> None:
     async with (
         start(connections_max=32, trusted_proxies="127.0.0.1") as gateway,

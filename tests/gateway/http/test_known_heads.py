@@ -200,6 +200,7 @@ async def test_a_repeat_with_an_expired_key_is_refused(
     assert [each.status for each in (*before, after)] == [200, 200, 401]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_known_heads_count_against_the_rate(start: Start, outcomes: list[bool]) -> None:
     clock_s = asyncio.get_running_loop().time
@@ -330,6 +331,7 @@ async def test_a_repeat_in_two_packets_takes_the_usual_way(
     assert outcomes == []
 
 
+@pytest.mark.sampled("lines1")
 @pytest.mark.parametrize(
     "lines",
     [
@@ -355,6 +357,7 @@ async def test_what_has_to_be_checked_anew_is_not_remembered(
     assert outcomes == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_repeat_waits_as_long_as_other_requests_while_postgresql_hangs(
     start: Start, database_url: str, outcomes: list[bool], monkeypatch: pytest.MonkeyPatch
@@ -384,6 +387,7 @@ async def test_a_repeat_waits_as_long_as_other_requests_while_postgresql_hangs(
             assert outcomes == [False]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_client_that_leaves_while_its_repeat_waits_disturbs_nobody(
     start: Start, database_url: str, outcomes: list[bool]

@@ -71,6 +71,7 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
         assert (await ask(ana)).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start: Start) -> None:
     async with start(key_requests_per_s=2.0, tenant_requests_per_s=20.0) as gateway:
@@ -83,6 +84,7 @@ async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start:
         assert await statuses(ben, times=3) == [200] * 3
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: Start) -> None:
     async with own_redis() as redis:
@@ -218,6 +220,7 @@ async def test_without_limits_nobody_is_counted(start: Start) -> None:
     assert "ratelimit" not in answer.headers
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_without_redis_each_worker_counts_by_itself(start: Start) -> None:
     away = SecretStr("redis://127.0.0.1:1/0")
@@ -242,6 +245,7 @@ async def blocked(
     await connection.close()
 
 
+@pytest.mark.sampled("0.2")
 @pytest.mark.slow
 @pytest.mark.isolated
 @pytest.mark.usefixtures("blocked")
@@ -306,6 +310,7 @@ async def until_waiting(url: str, number: int) -> None:
     await watcher.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
     start: Start, database_url: str
@@ -328,6 +333,7 @@ async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
         assert sorted([(await task).status_code for task in waiting]) == [200, 429]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_writes_of_a_tenant_that_wait_leave_connections_to_others(
     start: Start, database_url: str
@@ -373,6 +379,7 @@ async def test_a_timeout_is_a_number_of_seconds(gateway: Gateway, ana: Caller, g
     assert problem(answer, 422)["errors"][0]["field"] == "Request-Timeout"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_served(
     start: Start, database_url: str
@@ -400,6 +407,7 @@ async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_se
         assert (await ask(ana)).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_worker_that_has_too_much_to_do_says_so_at_once_and_stays_alive(
     start: Start, database_url: str

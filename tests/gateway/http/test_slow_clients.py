@@ -10,6 +10,7 @@ from tests.gateway.support.raw_http import raw, search
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.sampled("True")
 @pytest.mark.parametrize("is_repeated", [False, True])
 async def test_an_answer_is_not_made_while_the_one_before_waits_for_the_client(
     gateway: Gateway, shared_settings: Settings, embedder: Embedder, *, is_repeated: bool

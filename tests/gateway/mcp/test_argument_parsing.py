@@ -160,6 +160,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(sorted(SearchArguments.model_fields)), values)
 def test_a_value_that_is_not_parsed_is_refused(name: str, value: Any) -> None:
     sent = json.dumps({"query": "leave", name: value}).encode()

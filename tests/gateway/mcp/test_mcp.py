@@ -284,6 +284,7 @@ async def test_the_text_of_a_document_stays_data(ana: Caller) -> None:
     assert read.structured_content["text"] == INJECTION
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_tools_stay_within_their_budget(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch

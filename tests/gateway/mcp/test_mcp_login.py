@@ -171,6 +171,7 @@ async def test_a_client_that_knows_the_url_alone_logs_in_and_searches(
     problem(await token.call("POST", "/v1/search", json={"query": "annual leave"}), 401)
 
 
+@pytest.mark.thorough
 async def test_a_client_with_too_few_scopes_logs_in_for_those_that_it_lacks(
     gateway: Gateway, issuer: Issuer, resource: str
 ) -> None:
@@ -184,6 +185,7 @@ async def test_a_client_with_too_few_scopes_logs_in_for_those_that_it_lacks(
     assert set(issuer.asked[1]["scope"].split()) == {"docs.read", "docs.list"}
 
 
+@pytest.mark.thorough
 async def test_refusals_say_where_to_log_in_and_for_what(
     gateway: Gateway, issuer: Issuer, resource: str
 ) -> None:
@@ -207,6 +209,7 @@ async def test_refusals_say_where_to_log_in_and_for_what(
     assert "www-authenticate" not in operator.headers
 
 
+@pytest.mark.thorough
 async def test_the_metadata_names_the_resource_and_its_issuer(
     gateway: Gateway, issuer: Issuer, resource: str
 ) -> None:
@@ -230,6 +233,7 @@ async def test_a_token_counts_where_its_audience_and_scopes_say(
         assert await counted(gateway, token) == (at_mcp, at_search), claims
 
 
+@pytest.mark.thorough
 async def test_an_audience_may_be_written_in_another_form(
     gateway: Gateway, issuer: Issuer, resource: str
 ) -> None:
@@ -275,6 +279,7 @@ async def test_no_path_but_mcp_takes_a_token_of_mcp(
         assert "audience" in answer.text, route
 
 
+@pytest.mark.thorough
 async def test_a_gateway_without_the_url_has_no_metadata_and_a_plain_challenge(
     settings: Settings, embedder: Embedder
 ) -> None:

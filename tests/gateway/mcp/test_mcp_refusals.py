@@ -145,7 +145,7 @@ async def test_a_call_longer_than_a_search_may_be_is_refused(ana: Caller) -> Non
     problem(answer, 413)
 
 
-@pytest.mark.sampled("None-None-set NEARHIT_KEY")
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "key", "what"),

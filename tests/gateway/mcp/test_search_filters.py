@@ -51,6 +51,7 @@ async def names(reader: Caller, **arguments: Any) -> set[str]:
     return {hit["id"] for hit in (await found(reader, **arguments))["results"]}
 
 
+@pytest.mark.thorough
 async def test_each_value_of_a_facet_is_a_filter_for_as_many_documents(reader: Caller) -> None:
     counted = (await found(reader, facets=FACETS))["facets"]["fields"]
     assert all(counted[field]["values"] for field in FACETS)
@@ -86,6 +87,7 @@ NARROWED: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.thorough
 async def test_a_filter_leaves_the_documents_that_meet_it(reader: Caller) -> None:
     for arguments, expected in NARROWED:
         assert await names(reader, **arguments) == expected, arguments

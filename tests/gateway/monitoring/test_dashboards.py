@@ -109,6 +109,7 @@ async def prometheus(
                 yield now
 
 
+@pytest.mark.thorough
 @needs("prometheus")
 async def test_the_autoscalers_metric_is_the_requests_in_flight(prometheus: OwnPrometheus) -> None:
     """One value for each pod. The caller of these tests waits for each answer, and then pauses."""
@@ -160,6 +161,7 @@ def at_test(expression: str) -> str:
     return expression
 
 
+@pytest.mark.thorough
 @needs("prometheus")
 @pytest.mark.parametrize("expression", EXPRESSIONS.values(), ids=EXPRESSIONS)
 async def test_a_panel_has_values(prometheus: OwnPrometheus, expression: str) -> None:
@@ -172,6 +174,7 @@ async def test_a_panel_has_values(prometheus: OwnPrometheus, expression: str) ->
     assert any(map(math.isfinite, values)), values
 
 
+@pytest.mark.thorough
 @needs("prometheus")
 @pytest.mark.parametrize("definition", sorted(VARIABLES))
 async def test_a_variable_has_values(prometheus: OwnPrometheus, definition: str) -> None:
@@ -185,6 +188,7 @@ async def test_a_variable_has_values(prometheus: OwnPrometheus, definition: str)
         assert values == ["acme"]
 
 
+@pytest.mark.thorough
 @needs("prometheus")
 async def test_prometheus_evaluates_every_rule(prometheus: OwnPrometheus) -> None:
     async with asyncio.timeout(60):

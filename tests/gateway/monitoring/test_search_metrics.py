@@ -67,6 +67,7 @@ async def test_answers_are_counted_by_outcome_from_every_tier(
     assert 0.3 < await gateway.counted("nearhit_search_best_score_sum", tenant="acme") < 2
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_a_second_tenant_beyond_the_limit_counts_as_other(
     gateway: Gateway, ana: Caller
@@ -82,6 +83,7 @@ async def test_a_second_tenant_beyond_the_limit_counts_as_other(
     assert await gateway.counted("nearhit_search_hits_count", tenant="other") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_ranks_of_candidates_are_no_best_scores(gateway: Gateway, ana: Caller) -> None:
     await ana.search("annual leave", fusion="rrf")
@@ -90,6 +92,7 @@ async def test_ranks_of_candidates_are_no_best_scores(gateway: Gateway, ana: Cal
     assert await gateway.counted("nearhit_search_best_score_count", tenant="acme") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_chunks_of_written_documents_are_observed(gateway: Gateway, ana: Caller) -> None:
     parts = "\n\n".join(f"# Part {number}\n\nWhat part {number} says." for number in range(4))
@@ -102,6 +105,7 @@ async def test_chunks_of_written_documents_are_observed(gateway: Gateway, ana: C
     assert await gateway.counted("nearhit_document_chunks_sum") == chunks + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_searches_without_an_embedder_are_counted(
     settings: Settings, embedder: Embedder
@@ -118,6 +122,7 @@ async def test_searches_without_an_embedder_are_counted(
         assert await gateway.counted("nearhit_embedding_failures_total", kind="query") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_tokens_and_cost_are_counted_by_tenant(settings: Settings) -> None:
     async with stub_openai() as stub:
@@ -142,6 +147,7 @@ async def test_tokens_and_cost_are_counted_by_tenant(settings: Settings) -> None
             assert await gateway.counted("nearhit_usage_cost_total", **labels) == TOKENS / 2
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_queued_and_failed_jobs_are_gauges(
     settings: Settings, embedder: Embedder, database_url: str

@@ -43,6 +43,7 @@ async def test_cut_off_a_region_answers_what_it_promised_and_nothing_else(
     assert "26 days" in (await asked(at_far, later)).text
 
 
+@pytest.mark.sampled("own")
 @pytest.mark.parametrize("receives", [False, True], ids=["own", "own and public"])
 async def test_cut_off_shards_answer_new_questions_too(
     settings: Settings,
@@ -107,6 +108,7 @@ async def test_cut_off_at_home_only_a_caller_that_named_an_age_is_answered(
     assert bounded.headers["nearhit-consistency"].startswith("bounded;ms=")
 
 
+@pytest.mark.thorough
 async def test_a_silent_primary_is_waited_for_until_the_deadline(
     far: Gateway, ana: Caller, proxy: DatabaseProxy
 ) -> None:

@@ -35,6 +35,7 @@ async def test_a_tenant_may_forbid_what_is_not_strong(
         assert await readings(worker) - before == 2 + (worker is gateway)  # which wrote
 
 
+@pytest.mark.thorough
 async def test_a_lower_limit_holds_as_soon_as_the_region_hears_of_it(
     far: Gateway, ana: Caller, admin: Caller
 ) -> None:
@@ -57,6 +58,7 @@ async def test_a_lower_limit_holds_as_soon_as_the_region_hears_of_it(
     assert "26 days" in (await asked(at_far, max_staleness_ms=WINDOW_MS)).text
 
 
+@pytest.mark.thorough
 async def test_the_limit_of_the_deployment_holds_too(
     settings: Settings, embedder: Embedder, far: Gateway, gateway: Gateway, ana: Caller
 ) -> None:

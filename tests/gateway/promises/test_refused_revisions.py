@@ -36,6 +36,7 @@ def tenant_digits(revision: str) -> str:
     return revision.partition(";of=")[2][:2]
 
 
+@pytest.mark.thorough
 async def test_a_revision_that_does_not_exist_is_refused_on_every_route(
     gateway: Gateway, far: Gateway, ana: Caller
 ) -> None:
@@ -96,6 +97,7 @@ async def test_a_lost_revision_of_an_earlier_history_is_refused_in_any_bytes(
     assert (await asked(ana, number)).status_code == 200  # nobody can tell of which it is
 
 
+@pytest.mark.thorough
 async def test_a_revision_of_an_earlier_history_is_reached_while_the_database_holds_it(
     settings: Settings, gateway: Gateway, far: Gateway, ana: Caller
 ) -> None:
@@ -116,6 +118,7 @@ async def test_a_revision_of_an_earlier_history_is_reached_while_the_database_ho
             await caller.call("GET", "/v1/documents/leave", headers=headers)
 
 
+@pytest.mark.thorough
 async def test_a_revision_of_a_history_that_the_database_does_not_continue_is_refused(
     settings: Settings, ana: Caller
 ) -> None:

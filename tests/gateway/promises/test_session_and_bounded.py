@@ -54,6 +54,7 @@ async def test_session_may_miss_what_others_have_written_and_strong_may_not(
     assert "26 days" in in_session_then.text
 
 
+@pytest.mark.thorough
 async def test_session_is_answered_at_the_newest_that_the_region_knows(
     far: Gateway, ana: Caller
 ) -> None:
@@ -93,6 +94,7 @@ async def test_bounded_is_answered_at_what_the_region_knows_and_says_how_old_tha
     assert young.headers["nearhit-consistency"] == "strong"
 
 
+@pytest.mark.thorough
 async def test_a_bounded_answer_reaches_the_revision_that_the_caller_names(
     far: Gateway, ana: Caller
 ) -> None:
@@ -127,6 +129,7 @@ async def test_at_home_each_request_reads_the_revision(gateway: Gateway, ana: Ca
     assert await readings(gateway) - before == 3
 
 
+@pytest.mark.thorough
 async def test_a_new_question_to_shards_at_home_reaches_the_revision_or_is_refused(
     settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller
 ) -> None:
@@ -143,6 +146,7 @@ async def test_a_new_question_to_shards_at_home_reaches_the_revision_or_is_refus
             problem(await asked(at_home, "1000", query=f"days {next(numbers)}"), 409)
 
 
+@pytest.mark.thorough
 async def test_a_conversation_needs_no_primary_either(far: Gateway, ana: Caller) -> None:
     at_far = far.as_(ana)
     revision = await written(ana, 25)
@@ -183,6 +187,7 @@ async def test_known_heads_keep_the_promises_too(
     assert "26 days" in after.body.decode()
 
 
+@pytest.mark.thorough
 async def test_tools_and_vector_stores_keep_the_promises(far: Gateway, ana: Caller) -> None:
     at_far = far.as_(ana)
     revision = await written(ana, 25)
@@ -212,6 +217,7 @@ async def test_tools_and_vector_stores_keep_the_promises(far: Gateway, ana: Call
         )
 
 
+@pytest.mark.thorough
 async def test_in_a_batch_the_strictest_promise_counts(far: Gateway, ana: Caller) -> None:
     at_far = far.as_(ana)
     revision = await written(ana, 25)

@@ -26,6 +26,7 @@ async def far(settings: Settings, embedder: Embedder, gateway: Gateway) -> Async
         yield started
 
 
+@pytest.mark.thorough
 async def test_whatever_is_asked_a_lease_keeps_more_without_the_primary(
     far: Gateway, ana: Caller
 ) -> None:
@@ -44,6 +45,7 @@ async def test_whatever_is_asked_a_lease_keeps_more_without_the_primary(
     assert await readings(far) == before
 
 
+@pytest.mark.thorough
 async def test_a_revision_that_was_not_heard_of_is_read_from_the_primary(
     gateway: Gateway, far: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

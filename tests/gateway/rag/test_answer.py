@@ -132,7 +132,7 @@ FAILURES: dict[str, tuple[Reply | Mischief | Stream, int]] = {
 }
 
 
-@pytest.mark.sampled("False-half a stream", "True-silence", "True-no reply")
+@pytest.mark.sampled("False-half a stream", "True-no reply")
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_model_that_fails_is_said_to(
@@ -158,6 +158,7 @@ async def test_a_model_that_fails_is_said_to(
     assert said["detail"].startswith("The language model ")
 
 
+@pytest.mark.sampled("data: {\\n\\n")
 @pytest.mark.parametrize("garbage", [b"data: {\n\n", b"data: []\n\n", b'data: {"choices": 1}\n\n'])
 async def test_a_stream_of_garbage_is_said_to_be_none(
     served: Served, stub: StubOpenAI, garbage: bytes
@@ -273,6 +274,7 @@ async def test_a_follow_up_is_made_to_stand_by_itself_first(
     assert "QUESTION" in stub.chats[-1].body["messages"][1]["content"]
 
 
+@pytest.mark.thorough
 async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -289,6 +291,7 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
     assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-exceeded"
 
 
+@pytest.mark.sampled("True")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_who_leaves_ends_what_is_written_for_it(
     served: Served, stub: StubOpenAI, *, stream: bool
@@ -317,6 +320,7 @@ async def test_a_caller_that_says_more_has_not_left() -> None:
     assert await run_while_connected(receive, asyncio.sleep(0.01))
 
 
+@pytest.mark.thorough
 async def test_proxies_are_told_to_pass_on_what_is_written_as_it_comes(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -330,6 +334,7 @@ async def test_proxies_are_told_to_pass_on_what_is_written_as_it_comes(
     assert answer.headers["cache-status"] == "nearhit; fwd=miss; stored"
 
 
+@pytest.mark.sampled("False")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_until_there_is_something_to_write_from_the_deadline_is_the_server_s(
     served: Served, stub: StubOpenAI, *, stream: bool
@@ -343,6 +348,7 @@ async def test_until_there_is_something_to_write_from_the_deadline_is_the_server
     problem(answer, 504)
 
 
+@pytest.mark.thorough
 async def test_how_answers_came_to_be_is_counted(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: SAID
     async with served() as gateway:

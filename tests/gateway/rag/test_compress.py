@@ -29,6 +29,7 @@ async def compressed(caller: Caller, **fields: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.thorough
 async def test_the_newest_stay_whole_and_of_the_older_what_concerns_the_question(
     ana: Caller,
 ) -> None:

@@ -45,6 +45,7 @@ async def test_it_holds_titles_texts_and_marks_that_say_which_hit_is_meant(ana: 
     assert made["tokens"] == token_estimate.count(made["text"])
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_it_is_cut_at_the_end_of_a_sentence(ana: Caller) -> None:
     await ana.put("leave", LEAVE, title="Leave")
@@ -124,6 +125,7 @@ async def test_a_model_that_shortens_sees_each_text_as_data_that_ends_where_it_e
     assert counted == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_best_eight_hits_that_are_shown_are_shortened_and_no_others(
     served: Served, stub: StubOpenAI
@@ -141,6 +143,7 @@ async def test_the_best_eight_hits_that_are_shown_are_shortened_and_no_others(
     assert (of_twelve, len(stub.chats)) == (8, 8 + 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_once_one_text_can_not_be_shortened_the_others_are_left(
     served: Served, stub: StubOpenAI
@@ -159,6 +162,7 @@ async def test_once_one_text_can_not_be_shortened_the_others_are_left(
     assert answer.headers["nearhit-context"] == "extract; error"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat("Parents: 30 days.")
@@ -173,6 +177,7 @@ async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: 
     assert [each.headers["nearhit-context"] for each in made] == ["model", "extract; budget"]
 
 
+@pytest.mark.sampled("429")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "reason"),

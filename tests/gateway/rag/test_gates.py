@@ -110,6 +110,7 @@ async def test_of_a_gate_that_is_built_in_each_list_stays_until_it_is_set(admin:
     ]
 
 
+@pytest.mark.thorough
 async def test_what_is_no_gate_is_refused(ana: Caller, admin: Caller) -> None:
     problem(await admin.call("GET", "/v1/gates/none"), 404)
     problem(await admin.call("PUT", "/v1/gates/No", json={"open": ["x"]}), 422)

@@ -49,6 +49,7 @@ async def models_of_each_task(gateway: Gateway, stub: StubOpenAI) -> dict[str, l
     return asked
 
 
+@pytest.mark.thorough
 async def test_a_task_asks_its_own_model_and_the_common_one_if_it_has_none(
     served: Served, stub: StubOpenAI
 ) -> None:

@@ -177,7 +177,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
 }
 
 
-@pytest.mark.sampled("too many requests", "silence", "a place twice")
+@pytest.mark.sampled("too many requests")
 @pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
@@ -237,6 +237,7 @@ async def test_a_service_that_refuses_fields_is_sent_those_that_it_knows(
     assert sent[-2:] == [accepted] * 2
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_a_service_leaves_out_comes_last(served: Served, stub: StubOpenAI) -> None:
     stub.rerank_answer = lambda _, _texts: reranked([(2, 0.5)])
@@ -269,6 +270,7 @@ async def test_a_service_is_sent_the_key_and_as_much_of_each_hit_as_it_may_see(
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_equal_scores_stay_as_they_were_found_in_whatever_order_they_come(
     served: Served, stub: StubOpenAI
@@ -282,6 +284,7 @@ async def test_equal_scores_stay_as_they_were_found_in_whatever_order_they_come(
     assert found(again) == [found(plain)[place] for place in (1, 0, 2)]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_service_that_keeps_failing_is_left_alone_and_one_that_comes_back_is_not(
     served: Served, stub: StubOpenAI
@@ -354,7 +357,7 @@ async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     assert stub.chats[0].body["max_tokens"] == 60 + 6 * 3
 
 
-@pytest.mark.sampled("words", "silence")
+@pytest.mark.sampled("words")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "reason"),
@@ -381,6 +384,7 @@ async def test_a_model_that_says_no_order_leaves_the_first_one(
     assert again.headers["nearhit-rerank"] == f"failed; {reason}"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat('{"order": [1]}')
@@ -394,6 +398,7 @@ async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: S
     assert second.headers["nearhit-rerank"] == "failed; budget"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_an_audit_takes_an_order_for_what_it_is_and_all_else_for_what_it_should_be(
     served: Served, stub: StubOpenAI

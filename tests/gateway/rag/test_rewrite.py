@@ -88,7 +88,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
 }
 
 
-@pytest.mark.sampled("nothing", "half an answer", "silence")
+@pytest.mark.sampled("nothing")
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_a_model_that_fails_leaves_the_question_as_it_is(
     served: Served, stub: StubOpenAI, failure: str
@@ -107,6 +107,7 @@ async def test_a_model_that_fails_leaves_the_question_as_it_is(
     assert answer.json()["hits"][0]["document_id"] == "lamps"
 
 
+@pytest.mark.thorough
 async def test_without_a_model_or_a_history_the_question_stays_as_it_is(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -122,6 +123,7 @@ async def test_without_a_model_or_a_history_the_question_stays_as_it_is(
     assert without_model.content == without_history.content == plain.content
 
 
+@pytest.mark.thorough
 async def test_it_is_paid_for_and_left_alone_once_the_month_is_spent(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -187,6 +189,7 @@ async def test_workers_share_what_was_made_unless_their_models_or_prompts_differ
     assert asked == [1, 2, 3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("more", "expected"), [(0, "model"), (1, "kept; long")])
 async def test_a_question_may_be_as_long_as_a_query(
     served: Served, stub: StubOpenAI, more: int, expected: str
@@ -255,6 +258,7 @@ async def test_a_history_that_is_none_is_refused(
     assert [each["field"] for each in problem(answer, status)["errors"]] == [field]
 
 
+@pytest.mark.thorough
 async def test_the_queries_of_a_vector_store_are_rewritten_if_that_is_asked_for(
     served: Served, stub: StubOpenAI
 ) -> None:

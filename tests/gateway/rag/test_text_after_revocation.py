@@ -66,7 +66,7 @@ def problem_of(answer: httpx2.Response, status: int, *, stream: bool) -> dict[st
     return data
 
 
-@pytest.mark.sampled("False-deleted", "False-revoked", "True-unshared", "True-left the group")
+@pytest.mark.sampled("False-revoked", "True-unshared")
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_text_ends_with_the_right_to_see_it_and_says_why(
@@ -86,6 +86,7 @@ async def test_a_text_ends_with_the_right_to_see_it_and_says_why(
     assert ended["type"] == f"urn:nearhit:problem:{kind}"
 
 
+@pytest.mark.sampled("True")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_text_goes_on_while_other_documents_and_callers_change(
     served: Served, stub: StubOpenAI, *, stream: bool

@@ -72,6 +72,7 @@ async def test_a_text_is_shared_by_those_who_are_shown_the_same_passages_alone(
     assert cached[2], "ben is shown what ana or eve was shown"
 
 
+@pytest.mark.thorough
 async def test_where_a_tenant_shares_no_answers_nobody_shares_a_text(served: Served) -> None:
     async with served() as gateway:
         ana = await gateway.caller("ana")
@@ -84,6 +85,7 @@ async def test_where_a_tenant_shares_no_answers_nobody_shares_a_text(served: Ser
     assert cached == [False, False, True, True]
 
 
+@pytest.mark.sampled("other1")
 @pytest.mark.parametrize(
     "other",
     [
@@ -168,6 +170,7 @@ async def test_a_text_from_a_document_that_is_deleted_meanwhile_is_not_cached(
     assert await in_redis(settings, "zorbified") == []
 
 
+@pytest.mark.thorough
 async def test_a_caller_may_have_a_text_written_anew(served: Served, stub: StubOpenAI) -> None:
     async with served() as gateway, served(again=True) as other:
         ana = await caller_with_documents(gateway)
@@ -203,6 +206,7 @@ async def test_concurrent_callers_share_a_text_and_it_is_written_though_the_firs
     assert len(stub.chats) == 1
 
 
+@pytest.mark.sampled("reply0")
 @pytest.mark.parametrize(
     "reply", [Reply(b"{}", 500), Mischief.HANG_UP, Stream(["25 "], reason="content_filter")]
 )
@@ -219,6 +223,7 @@ async def test_what_a_model_did_not_end_is_not_cached(
     assert not was_cached(again)
 
 
+@pytest.mark.thorough
 async def test_a_cached_text_needs_no_budget(served: Served) -> None:
     async with served(prices={"chat_input": 1_000_000.0}, budget_month=2.0) as gateway:
         ana = await caller_with_documents(gateway)
@@ -230,6 +235,7 @@ async def test_a_cached_text_needs_no_budget(served: Served) -> None:
     problem(other, 402)
 
 
+@pytest.mark.thorough
 async def test_an_audit_leaves_texts_alone(served: Served, settings: Settings) -> None:
     async with served() as gateway:
         ana = await caller_with_documents(gateway)

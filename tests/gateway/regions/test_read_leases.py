@@ -109,6 +109,7 @@ async def test_a_write_that_was_acknowledged_was_heard_of(connected: Connect) ->
         assert far.primary.readings == readings
 
 
+@pytest.mark.thorough
 async def test_concurrent_writes_are_heard_of_before_each_is_acknowledged(
     connected: Connect,
 ) -> None:
@@ -140,6 +141,7 @@ async def test_a_holder_that_is_deaf_delays_one_write_by_its_lease(
         assert await seconds_of(tenants.add_member("acme", "sales", "dan")) < 0.5 * DURATION_S
 
 
+@pytest.mark.thorough
 async def test_a_holder_that_goes_silent_after_a_renewal_delays_one_write(
     connected: Connect,
 ) -> None:
@@ -156,6 +158,7 @@ async def test_a_holder_that_goes_silent_after_a_renewal_delays_one_write(
             assert await seconds_of(tenants.add_member("acme", "sales", "ben")) < 0.5 * DURATION_S
 
 
+@pytest.mark.thorough
 async def test_a_holder_that_can_no_longer_acknowledge_takes_its_lease_anew(
     database_url: str, connected: Connect
 ) -> None:
@@ -230,6 +233,7 @@ async def test_a_holder_that_stops_renewing_asks_the_primary(connected: Connect)
         assert far.access_revision() is None
 
 
+@pytest.mark.thorough
 async def test_a_lost_connection_ends_the_lease(database_url: str, connected: Connect) -> None:
     """Long before it runs out: the primary may have restarted with another history."""
     duration_s = 10.0
@@ -245,6 +249,7 @@ async def test_a_lost_connection_ends_the_lease(database_url: str, connected: Co
             assert time.monotonic() - started_s < 0.5 * duration_s
 
 
+@pytest.mark.thorough
 async def test_acknowledgements_that_are_lost_delay_one_write(
     database_url: str, connected: Connect
 ) -> None:
@@ -270,6 +275,7 @@ async def end_connections(url: str, last_query: str) -> None:
     assert ended == 1
 
 
+@pytest.mark.thorough
 async def test_in_a_new_history_no_write_is_acknowledged_before_lost_leases_have_run_out(
     connected: Connect,
 ) -> None:
@@ -285,6 +291,7 @@ async def test_in_a_new_history_no_write_is_acknowledged_before_lost_leases_have
         assert second_s < 0.5 * DURATION_S
 
 
+@pytest.mark.thorough
 async def test_a_holder_follows_to_a_new_history(connected: Connect) -> None:
     async with writing(connected) as tenants, held(connected) as far:
         before = far.keeper.known(["acme"])
@@ -300,6 +307,7 @@ async def test_a_holder_follows_to_a_new_history(connected: Connect) -> None:
         assert after["acme"].access_revision == 1
 
 
+@pytest.mark.thorough
 async def test_many_tenants_are_announced_in_parts(connected: Connect) -> None:
     names = [f"tenant-{number}" for number in range(45)]
     async with writing(connected) as tenants, held(connected) as far:

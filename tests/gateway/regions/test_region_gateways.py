@@ -46,6 +46,7 @@ async def test_a_far_gateway_answers_without_asking_and_misses_nothing(
     assert await readings(far) == before
 
 
+@pytest.mark.thorough
 async def test_what_is_written_far_away_is_found_at_home(
     gateway: Gateway, far: Gateway, ana: Caller
 ) -> None:
@@ -92,6 +93,7 @@ async def test_who_leaves_a_group_finds_nothing_of_it_anywhere(
     assert await at_far.found("prices of next year") == []
 
 
+@pytest.mark.sampled("False")
 @pytest.mark.parametrize("is_later", [False, True])
 async def test_a_write_that_changes_nothing_waits_for_the_one_that_did(
     gateway: Gateway,
@@ -119,6 +121,7 @@ async def test_a_write_that_changes_nothing_waits_for_the_one_that_did(
     await first
 
 
+@pytest.mark.thorough
 async def test_a_deletion_that_finds_nothing_waits_for_the_one_that_did_it(
     gateway: Gateway, far: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +143,7 @@ async def test_a_deletion_that_finds_nothing_waits_for_the_one_that_did_it(
     await first
 
 
+@pytest.mark.thorough
 async def test_a_revocation_that_finds_nothing_waits_for_the_one_that_did_it(
     gateway: Gateway, far: Gateway, admin: Caller, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

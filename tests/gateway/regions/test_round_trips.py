@@ -96,6 +96,7 @@ async def test_a_far_gateway_starts_answers_and_writes_within_some_round_trips(
     pytest.fail(str(beyond))
 
 
+@pytest.mark.thorough
 async def test_without_a_lease_an_exact_hit_takes_one_round_trip(
     gateway: Gateway, ana: Caller, far_settings: Settings, trips: RoundTrips, embedder: Embedder
 ) -> None:
@@ -110,6 +111,7 @@ async def test_without_a_lease_an_exact_hit_takes_one_round_trip(
     assert sorted(totals)[len(totals) // 2] == 1, totals
 
 
+@pytest.mark.thorough
 async def test_after_a_cut_a_lease_is_held_again_within_seven_round_trips(
     gateway: Gateway, trips: RoundTrips
 ) -> None:

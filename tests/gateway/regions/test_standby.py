@@ -61,6 +61,7 @@ async def asked_until_standby_answers(far: Gateway, caller: Caller) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.thorough
 async def test_a_new_question_is_answered_while_the_primary_hangs(
     pair: Pair, far: Gateway, ana: Caller
 ) -> None:
@@ -111,6 +112,7 @@ async def test_answers_in_redis_are_invalidated_from_the_standby(
     assert await reads(far, "standby") > 0
 
 
+@pytest.mark.thorough
 async def test_a_standby_that_hangs_delays_a_question_and_no_more(
     pair: Pair, far: Gateway, ana: Caller
 ) -> None:
@@ -131,6 +133,7 @@ async def test_a_standby_that_hangs_delays_a_question_and_no_more(
     await asked_until_standby_answers(far, at_far)
 
 
+@pytest.mark.sampled("True")
 @pytest.mark.parametrize("is_paused", [False, True])
 async def test_a_gateway_starts_whatever_the_standby_does(
     pair: Pair,
@@ -158,6 +161,7 @@ async def test_a_gateway_starts_whatever_the_standby_does(
         assert await reads(far, "standby") == 0
 
 
+@pytest.mark.thorough
 async def test_shards_follow_the_standby_and_answer_while_the_primary_hangs(
     pair: Pair,
     far_settings: Settings,
@@ -187,6 +191,7 @@ async def test_shards_follow_the_standby_and_answer_while_the_primary_hangs(
             assert await at_far.found("days of leave for all of us") == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_a_copy_of_another_server_is_refused(
     far_settings: Settings, servers: Servers, gateway: Gateway, embedder: Embedder
 ) -> None:
@@ -203,6 +208,7 @@ def test_a_standby_needs_a_region() -> None:
         )
 
 
+@pytest.mark.thorough
 async def test_status_shows_the_standbys_and_how_far_they_are(
     pair: Pair, region_settings: Settings, gateway: Gateway, embedder: Embedder
 ) -> None:

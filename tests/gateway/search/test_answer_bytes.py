@@ -83,6 +83,7 @@ async def test_a_batch_whose_answers_are_too_large_together_is_refused(ana: Call
     assert problem(many, 422)["type"] == "urn:nearhit:problem:answer-too-large"
 
 
+@pytest.mark.sampled("/v1/search/batch")
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/search/batch", "/v1/search/plan"])
 async def test_what_a_refused_response_held_is_freed_without_the_garbage_collector(

@@ -79,6 +79,7 @@ async def test_a_wrong_answer_is_found_and_dropped(
     assert await audited(settings, "acme") == {}
 
 
+@pytest.mark.thorough
 async def test_an_audit_goes_on_while_others_write(settings: Settings, ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     for number in range(20):
@@ -117,6 +118,7 @@ async def test_what_is_served_is_audited_behind_it(
         assert "25 days" in (await auditing.as_(ana).search("annual leave")).text
 
 
+@pytest.mark.sampled('"of-ben"-1')
 @pytest.mark.parametrize(("shown", "leaked"), [(b'"of-ben"', 1), (b'"of-everybody"', 0)])
 async def test_a_wrong_answer_that_shows_a_hidden_document_counts_as_leaked(
     settings: Settings, gateway: Gateway, ana: Caller, embedder: Embedder, shown: bytes, leaked: int

@@ -49,7 +49,7 @@ async def post(caller: Caller, path: str, body: dict[str, Any]) -> httpx2.Respon
     return answer
 
 
-@pytest.mark.sampled("/v1/search-body0", "/v1/search/batch-body3", "/mcp-body6")
+@pytest.mark.sampled("/v1/search-body0")
 @pytest.mark.parametrize(("path", "body"), CALLS)
 async def test_where_it_is_hidden_no_header_tells_a_hit_from_a_miss(
     gateway: Gateway, hiding: Gateway, ana: Caller, path: str, body: dict[str, Any]

@@ -57,6 +57,7 @@ async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
     assert many.startswith('{"answers":[{"hits":[{"chunk_id"')
 
 
+@pytest.mark.thorough
 async def test_a_plan_searches_within_what_it_has_found(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
 
@@ -65,6 +66,7 @@ async def test_a_plan_searches_within_what_it_has_found(ana: Caller) -> None:
     assert text == f"leave {LEAVE}\n"
 
 
+@pytest.mark.thorough
 async def test_an_ordered_search_shows_what_stands_around_its_hits(ana: Caller) -> None:
     await ana.put("old", LEAVE, source="handbook")
     await ana.put("leave", LEAVE + " Ask in time.", relates_to={"replaces": ["old"]}, tags=["hr"])
@@ -78,6 +80,7 @@ async def test_an_ordered_search_shows_what_stands_around_its_hits(ana: Caller) 
     assert lines[-1] == "tags hr: 1"
 
 
+@pytest.mark.thorough
 async def test_a_receipt_is_verified_without_the_gateway(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -96,6 +99,7 @@ async def test_a_receipt_is_verified_without_the_gateway(
     assert text.rstrip().endswith("valid; compared with the answer and the request")
 
 
+@pytest.mark.thorough
 async def test_a_person_is_provisioned_and_ended(gateway: Gateway) -> None:
     provider = await gateway.caller("idp", roles=["provisioner"])
     ben = await gateway.caller("ben")
@@ -107,6 +111,7 @@ async def test_a_person_is_provisioned_and_ended(gateway: Gateway) -> None:
     problem(await ben.call("POST", "/v1/search", json={"query": "leave"}), 401)
 
 
+@pytest.mark.thorough
 async def test_what_was_found_is_reported_as_opened(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
     await admin.call("PUT", "/v1/popularity", json={"counts": "feedback"})
@@ -116,6 +121,7 @@ async def test_what_was_found_is_reported_as_opened(ana: Caller, admin: Caller) 
     assert text == f"leave {LEAVE}\nrecorded: 1\n"
 
 
+@pytest.mark.thorough
 async def test_the_subscriber_hears_of_the_answer(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
 

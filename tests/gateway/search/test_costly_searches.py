@@ -39,6 +39,7 @@ COMPARED: list[tuple[dict[str, str], list[tuple[dict[str, Any], bool]]]] = [
 ]
 
 
+@pytest.mark.sampled("gateway_settings0-cases0")
 @pytest.mark.parametrize(("gateway_settings", "cases"), COMPARED)
 async def test_a_cheap_search_and_a_compressed_text_are_compared_with_no_other(
     settings: Settings,
@@ -57,6 +58,7 @@ async def test_a_cheap_search_and_a_compressed_text_are_compared_with_no_other(
                 assert (pairs > 0) is is_compared, fields
 
 
+@pytest.mark.thorough
 async def test_with_a_remote_embedder_each_bounded_search_is_compared(settings: Settings) -> None:
     async with stub_openai() as stub:
         own = settings.model_copy(

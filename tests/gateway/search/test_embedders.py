@@ -55,6 +55,7 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded(name: s
         embedders.check(name)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> None:
     script = """
@@ -71,6 +72,7 @@ embedders.check("onnx:/nowhere")
     assert "pip install '.[onnx]' in a checkout" in refused.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_gateway_answers_by_a_model_on_this_machine(
@@ -147,6 +149,7 @@ class TestService:
             assert answer.headers["nearhit-degraded"] == "lexical-only"
             assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_once_it_has_kept_searches_waiting_the_next_does_not_wait(
         self, ana: Caller, stub: StubOpenAI

@@ -146,6 +146,7 @@ async def test_no_warm_answer_misses_a_write(
     assert [await found(asking, cooking, top_k=1) for asking in workers] == [["soup"]] * 2
 
 
+@pytest.mark.thorough
 async def test_a_batch_and_another_subjects_search_take_vectors(
     ana: Caller, admin: Caller, stored: None, holiday: list[float], cooking: list[float]
 ) -> None:
@@ -282,6 +283,7 @@ async def resident(
         yield worker
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 async def test_shards_give_the_answer_of_the_tables(
     resident: Gateway, gateway: Gateway, admin: Caller, ana: Caller

@@ -177,6 +177,7 @@ async def test_a_new_question_with_a_known_head_gets_the_response_of_the_usual_w
     assert phases[0] == phases[1]
 
 
+@pytest.mark.thorough
 async def test_a_new_question_with_a_known_head_is_logged_and_counted_once(
     resident: Gateway, ana: Caller, computed: list[bool]
 ) -> None:
@@ -189,6 +190,7 @@ async def test_a_new_question_with_a_known_head_is_logged_and_counted_once(
     assert {answer.headers["cache-status"] for _, answer in asked} == {"nearhit; fwd=miss"}
 
 
+@pytest.mark.thorough
 async def test_a_new_question_that_is_not_proven_takes_the_usual_way_and_counts_once(
     resident: Gateway, ana: Caller, computed: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +223,7 @@ def counting(tokens: Counter[str], name: str) -> Callable[[LocalTokens], bool | 
     return counted
 
 
+@pytest.mark.thorough
 async def test_a_new_question_of_many_at_once_is_computed_once_or_twice(
     resident: Gateway, ana: Caller
 ) -> None:
@@ -370,6 +373,7 @@ async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_cha
     assert await statements(resident, CONFIRM) == before
 
 
+@pytest.mark.thorough
 async def test_a_question_that_comes_again_survives_changes_that_do_not_concern_it(
     resident: Gateway, gateway: Gateway, ana: Caller
 ) -> None:

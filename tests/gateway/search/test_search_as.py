@@ -34,6 +34,7 @@ async def rows_of(admin: Caller) -> list[dict[str, Any]]:
     return [row for row in rows if row["action"] == "search.as"]
 
 
+@pytest.mark.sampled("ben", "eve")
 @pytest.mark.parametrize("subject", ["ana", "ben", "eve", "nobody"])
 async def test_the_hits_are_those_of_the_subject(
     gateway: Gateway, ana: Caller, admin: Caller, subject: str
@@ -100,6 +101,7 @@ async def test_a_token_of_an_admin_may_not(ana: Caller, admin: Caller) -> None:
     assert await rows_of(admin) == []
 
 
+@pytest.mark.thorough
 async def test_every_look_is_in_the_audit_log_with_what_it_showed(
     ana: Caller, admin: Caller
 ) -> None:

@@ -166,6 +166,7 @@ async def test_old_answers_are_for_who_may_still_read_them(ana: Caller, admin: C
     assert [each["hits"] for each in new.json()["answers"]] == [[], []]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
@@ -226,6 +227,7 @@ async def test_a_problem_names_the_search_and_its_field(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_without_the_embedder_it_is_said_that_words_alone_were_compared(
     settings: Settings, embedder: Embedder

@@ -52,6 +52,7 @@ async def test_the_search_after_an_edit_computes_once(
         assert await gateway.counted("nearhit_shard_events_total", event="followed") == 4
 
 
+@pytest.mark.thorough
 async def test_of_many_writes_in_a_row_one_is_followed_and_the_search_follows_the_others(
     settings: Settings, embedder: Embedder, ana: Caller
 ) -> None:

@@ -26,6 +26,7 @@ async def ask(caller: Caller, query: str = QUESTION, **fields: object) -> tuple[
     return "; hit" in answer.headers["cache-status"], answer.content
 
 
+@pytest.mark.sampled("rrf")
 @pytest.mark.parametrize("fusion", ["absolute", "rrf"])
 async def test_colleagues_who_see_the_same_share_an_answer(
     gateway: Gateway, other_worker: Gateway, team: tuple[Caller, Caller], fusion: str

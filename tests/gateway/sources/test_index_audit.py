@@ -70,6 +70,7 @@ class TestTheCommand:
     def no_blocking_calls(self) -> None:
         """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_it_fails_until_what_is_wrong_is_mended(
         self, settings: Settings, database_url: str, ana: Caller
@@ -132,6 +133,7 @@ class TestAuditedSources:
 
 
 class TestAuditSchedules:
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_each_tenant_is_audited_when_its_date_has_come_and_once(
         self, admin: Caller, ana: Caller, services: Services, database_url: str

@@ -64,6 +64,7 @@ async def test_the_sources_of_documents_that_name_none_are_not_read(admin: Calle
         assert refused["errors"][0]["field"] == "source", source
 
 
+@pytest.mark.sampled("headers0")
 @pytest.mark.slow
 @pytest.mark.parametrize("headers", [{}, LATER])
 async def test_a_source_of_callers_is_not_read_until_its_documents_are_gone(
@@ -82,6 +83,7 @@ async def test_a_source_of_callers_is_not_read_until_its_documents_are_gone(
     assert (await configure(admin, "notes")).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_source_that_was_read_from_the_command_line_can_be_read_by_the_server(
     admin: Caller, services: Services
@@ -146,6 +148,7 @@ class TestNoCallerBringsDocumentsTo:
         assert await services.stores.documents.stored("acme", "x") is None
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_files_are_not_attached_to_a_source_that_is_read(
     ana: Caller, admin: Caller, services: Services

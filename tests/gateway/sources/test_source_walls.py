@@ -121,6 +121,7 @@ class TestFolders:
 
         assert job["result"]["documents"] == 1
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_path_from_before_there_were_folders_of_tenants_says_what_to_do(
         self, admin: Caller, ana: Caller, services: Services, root: Path

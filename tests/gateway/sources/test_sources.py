@@ -145,6 +145,7 @@ class TestReading:
         assert confirmed["counts"]["removed"] == 2
         assert await ana.found("leave travel") == []
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_confirmation_holds_for_one_reading_and_for_what_was_shown(
         self, admin: Caller, services: Services, root: Path
@@ -178,6 +179,7 @@ class TestReading:
         assert (again["state"], again["pending_removals"]) == ("needs_attention", 4)
         assert (back["state"], back["pending_removals"]) == ("idle", None)
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_file_is_read_by_its_kind(
         self, admin: Caller, ana: Caller, services: Services, root: Path
@@ -213,6 +215,7 @@ class TestReading:
         assert await ana.found("annual leave") == []
         assert "handbook/leave.md" in await ben.found("annual leave", filter={"tags_any": ["hr"]})
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_folder_that_is_gone_is_told_and_takes_no_document_with_it(
         self, admin: Caller, ana: Caller, services: Services, root: Path
@@ -334,6 +337,7 @@ class TestSchedules:
         assert after["next_run_at"] == made["next_run_at"]
         assert after["counts"]["documents"] == 2
 
+    @pytest.mark.thorough
     async def test_a_paused_one_is_not(self, admin: Caller, services: Services) -> None:
         await put(admin, schedule="* * * * *")
         paused = await put(admin, schedule="* * * * *", paused=True)
@@ -365,6 +369,7 @@ class TestRemoval:
             "jobs"
         ] == []
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_reading_that_is_going_on_gives_up(
         self, admin: Caller, ana: Caller, services: Services
@@ -404,6 +409,7 @@ class SlowWriter:
         return await self._writer.remove(*arguments, **options)
 
 
+@pytest.mark.thorough
 async def test_hits_link_to_where_the_source_opens(
     admin: Caller, ana: Caller, services: Services
 ) -> None:

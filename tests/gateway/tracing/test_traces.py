@@ -117,6 +117,7 @@ async def test_a_search_continues_the_callers_trace_down_to_statements_and_the_e
         assert request.began_ns <= span.began_ns <= span.ended_ns <= request.ended_ns
 
 
+@pytest.mark.thorough
 async def test_a_write_has_spans_of_its_embedding_statements_and_drain(
     settings: Settings, receiver: Collector
 ) -> None:
@@ -165,6 +166,7 @@ async def test_a_job_is_in_the_trace_of_the_request_that_enqueued_it(
     assert path in map(receiver.path, receiver.spans)
 
 
+@pytest.mark.thorough
 async def test_a_job_of_a_request_that_is_not_sampled_is_not_sampled_either(
     settings: Settings, receiver: Collector
 ) -> None:
@@ -178,6 +180,7 @@ async def test_a_job_of_a_request_that_is_not_sampled_is_not_sampled_either(
     assert receiver.named("process document.write") == []
 
 
+@pytest.mark.thorough
 async def test_a_job_without_a_trace_begins_one(settings: Settings, receiver: Collector) -> None:
     async with traced(settings, otlp_endpoint=None) as (_, ana):
         job = await put_later(ana, "leave", LEAVE)
@@ -194,6 +197,7 @@ async def done(caller: Caller, job: str) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.thorough
 async def test_what_is_not_sampled_is_not_sent(settings: Settings, receiver: Collector) -> None:
     async with traced(settings) as (_, ana):
         await ana.put("leave", LEAVE)
@@ -203,6 +207,7 @@ async def test_what_is_not_sampled_is_not_sent(settings: Settings, receiver: Col
     assert receiver.spans == []
 
 
+@pytest.mark.thorough
 async def test_a_bad_traceparent_is_ignored(settings: Settings, receiver: Collector) -> None:
     headers = ("", "00-0-0-01", "00-" + "0" * 32 + "-" + "0" * 16 + "-01", "x")
     async with traced(settings, trace_share=1.0) as (_, ana):
@@ -241,6 +246,7 @@ async def test_no_question_no_text_and_no_key_leaves_the_gateway(
         assert secret not in sent
 
 
+@pytest.mark.thorough
 async def test_a_repeat_is_a_span_too_and_each_trace_its_own(
     settings: Settings, receiver: Collector
 ) -> None:
@@ -294,6 +300,7 @@ async def test_log_lines_name_the_trace(
     assert all(len(line["trace_id"]) == 32 for line in lines if line["event"] == "request")
 
 
+@pytest.mark.thorough
 async def test_other_log_lines_of_a_request_name_its_trace(
     settings: Settings, stub: StubOpenAI, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -312,6 +319,7 @@ async def test_other_log_lines_of_a_request_name_its_trace(
     assert len(line["span_id"]) == 16
 
 
+@pytest.mark.thorough
 async def test_a_sampled_requests_latency_has_its_trace_as_an_exemplar(
     settings: Settings,
 ) -> None:
@@ -331,6 +339,7 @@ async def test_a_sampled_requests_latency_has_its_trace_as_an_exemplar(
     assert unsampled not in text
 
 
+@pytest.mark.thorough
 async def test_statements_of_sampled_requests_name_their_trace_and_no_others(
     settings: Settings, database_url: str
 ) -> None:
@@ -375,7 +384,7 @@ async def test_a_collector_that_is_away_delays_nobody(settings: Settings) -> Non
     assert answered_s - started_s < DELAY_S_MAX
 
 
-@pytest.mark.sampled("worker")
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_without_opentelemetry_only_an_endpoint_is_refused(tmp_path: Path, command: str) -> None:

@@ -82,6 +82,7 @@ async def test_only_who_may_change_an_inactive_document_sees_that_it_exists(
     assert fetched["isError"]
 
 
+@pytest.mark.thorough
 async def test_a_write_that_says_nothing_of_it_leaves_it_as_it_is(people: People) -> None:
     ana = people.ana
     await ana.put("leave", LEAVE, active=False)
@@ -121,6 +122,7 @@ async def test_a_subscriber_hears_that_a_hit_was_deactivated(people: People) -> 
         await heard.until_documents()
 
 
+@pytest.mark.thorough
 async def test_words_of_inactive_documents_correct_no_typo(people: People) -> None:
     await people.ana.put("leave", "Sabbaticals.", readers=["tenant"], active=False)
     await people.ana.put("other", "Travel.", readers=["tenant"])

@@ -84,6 +84,7 @@ class TestWritingLater:
         assert done["result"]["revision"] == 1
         assert done["result"]["chunks"]["added"] > 0
 
+    @pytest.mark.thorough
     async def test_a_small_one_waits_only_if_the_caller_prefers_it(
         self, ana: Caller, services: Services
     ) -> None:
@@ -114,6 +115,7 @@ class TestWritingLater:
         assert (stored["text"], stored["active"]) == ("Now 30 days.", False)
         assert await ana.found("30 days") == []
 
+    @pytest.mark.thorough
     async def test_what_would_be_refused_is_refused_at_once(
         self, ana: Caller, ben: Caller, gateway: Gateway
     ) -> None:
@@ -178,6 +180,7 @@ class TestWritingLater:
         assert "27 days" in shown["text"]
         assert shown["readers"] == ["tenant"]
 
+    @pytest.mark.thorough
     async def test_too_many_chunks_fail_for_good(self, ana: Caller, services: Services) -> None:
         job_id = await put_later(ana, "long", "\n\n".join(f"# {n}\n\nx" for n in range(6_000)))
 
@@ -275,6 +278,7 @@ class TestAnEmbedderThatIsAway:
             assert replayed.json()["state"] == "waiting"
             assert await ana.found("annual leave") == ["leave"]
 
+    @pytest.mark.thorough
     async def test_leaves_a_batch_in_its_order(
         self, settings: Settings, moody: MoodyEmbedder
     ) -> None:
@@ -333,6 +337,7 @@ class TestWhoSeesWhat:
         assert len((await ana.call("GET", "/v1/jobs")).json()["jobs"]) == 0
         assert len((await admin.call("GET", "/v1/jobs")).json()["jobs"]) == 1
 
+    @pytest.mark.thorough
     async def test_a_list_is_read_page_by_page_and_by_state_and_kind(self, ana: Caller) -> None:
         asked = [await put_later(ana, f"document-{number}") for number in range(5)]
 
@@ -361,6 +366,7 @@ class TestWhoSeesWhat:
             assert answer["errors"][0]["field"] == query.partition("=")[0]
 
 
+@pytest.mark.thorough
 async def test_a_gateway_works_off_what_is_queued_where_it_is_told_to(
     settings: Settings, embedder: Embedder
 ) -> None:

@@ -149,6 +149,7 @@ class TestQueuedWrites:
         assert shown is not None
         assert (shown["text"], shown["readers"]) == ("Two.", [])
 
+    @pytest.mark.sampled("queued")
     @pytest.mark.parametrize("later", ["at once", "queued", "in a batch"])
     async def test_a_later_text_does_not_drop_a_queued_revocation(
         self, ana: Caller, services: Services, later: str
@@ -169,6 +170,7 @@ class TestQueuedWrites:
         assert shown is not None
         assert (shown["text"], shown["readers"]) == ("Three.", [])
 
+    @pytest.mark.thorough
     async def test_a_queued_write_of_which_nothing_is_left_is_superseded_at_once(
         self, ana: Caller
     ) -> None:
@@ -182,6 +184,7 @@ class TestQueuedWrites:
         assert between["state"] == "waiting"
         assert (await job(ana, second))["result"] == {"superseded": True}
 
+    @pytest.mark.thorough
     async def test_a_failed_write_that_is_replayed_undoes_nothing_later(
         self, settings: Settings, embedder: Embedder
     ) -> None:
@@ -215,6 +218,7 @@ class TestQueuedWrites:
             assert (other["text"], other["readers"]) == ("Two.", [])
             assert (await job(admin, failed[1]))["result"] == {"superseded": True}
 
+    @pytest.mark.thorough
     async def test_no_access_is_set_of_a_document_that_is_only_queued(
         self, ana: Caller, services: Services
     ) -> None:
@@ -273,6 +277,7 @@ class TestReadings:
         assert shown is not None
         assert (shown["text"], shown["readers"]) == ("As the folder has it.\n", ["tenant"])
 
+    @pytest.mark.thorough
     async def test_a_reading_that_finds_nothing_to_change_overtakes_what_was_queued_before(
         self, admin: Caller, services: Services
     ) -> None:
@@ -289,6 +294,7 @@ class TestReadings:
         (left,) = (await services.stores.documents.stored_all("acme", [PAGE])).values()
         assert left.document == as_it_is
 
+    @pytest.mark.thorough
     async def test_a_reading_leaves_what_a_queued_write_takes_to_another_source(
         self, admin: Caller, services: Services, page: Path
     ) -> None:
@@ -309,6 +315,7 @@ class TestReadings:
         assert shown is not None
         assert (shown["text"], shown["source"]) == ("By hand.", "api")
 
+    @pytest.mark.thorough
     async def test_a_document_that_is_written_after_its_source_is_removed_stays(
         self, admin: Caller, services: Services
     ) -> None:
@@ -361,6 +368,7 @@ class TestEvents:
         assert (shown["text"], shown["readers"]) == ("One.", ["tenant"])
 
 
+@pytest.mark.thorough
 async def test_removals_are_remembered_as_long_as_an_earlier_job_may_run(
     ana: Caller, services: Services
 ) -> None:

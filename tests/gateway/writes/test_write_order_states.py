@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 T = TypeVar("T")
 
-SIZE = plays(8, steps=30, thorough=(300, 50))
+SIZE = plays(5, steps=24, thorough=(300, 50))
 NAMES = ("a", "b")
 IDS = tuple(f"handbook/{name}.md" for name in NAMES)
 

@@ -148,6 +148,7 @@ async def ask_until_similar(one: Caller, other: Caller) -> int:
     raise AssertionError("no similar question's answer was served")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_nobody_who_asked_while_the_database_was_away_is_forgotten(
     settings: Settings, embedder: Embedder, database_url: str
@@ -170,6 +171,7 @@ async def test_nobody_who_asked_while_the_database_was_away_is_forgotten(
             assert await seen(ada, "ana", 4) == {"leave": 2}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_was_seen_last_is_kept_when_a_worker_stops(
     settings: Settings, embedder: Embedder, ada: Caller, ana: Caller
@@ -183,6 +185,7 @@ async def test_what_was_seen_last_is_kept_when_a_worker_stops(
     assert [row["action"] for row in found] == ["documents.write", "documents.read"]
 
 
+@pytest.mark.sampled("changes-actions0")
 @pytest.mark.slow
 @pytest.mark.parametrize(("told", "actions"), [("changes", {"documents.write"}), ("off", set())])
 async def test_less_is_told_where_less_is_wanted(
@@ -307,6 +310,7 @@ async def test_the_log_holds_no_word_of_any_text_no_title_and_no_key(
             assert not re.search(rf"\b{re.escape(hidden)}\b", told), hidden
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_workers_that_write_and_ask_at_once_make_one_chain(
     gateway: Gateway, other_worker: Gateway, database_url: str, ada: Caller
@@ -334,6 +338,7 @@ async def test_workers_that_write_and_ask_at_once_make_one_chain(
     assert done.count("key.create") == 18
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_worker_removes_rows_that_are_too_old(
     settings: Settings, embedder: Embedder, database_url: str, ada: Caller
@@ -384,6 +389,7 @@ async def test_an_admin_sees_nothing_of_another_tenant_that_had_its_name(
     assert [row["number"] for row in found] == [4, 5]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_log_comes_page_by_page(gateway: Gateway, ada: Caller, ana: Caller) -> None:
     for number in range(5):

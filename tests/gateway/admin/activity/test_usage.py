@@ -79,6 +79,7 @@ async def put_budget(gateway: Gateway, budget: float | None, tenant: str = "acme
     return (await gateway.operator.call("PUT", path, json=body)).status_code
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_tokens_and_money_are_counted_by_day_and_operation(settings: Settings) -> None:
     async with serving(settings) as gateway:
@@ -121,6 +122,7 @@ async def test_each_tenant_pays_for_its_own(settings: Settings) -> None:
         problem(await ana.call("GET", "/v1/ingest/status"), 403)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_days_that_make_no_sense_are_told(settings: Settings) -> None:
     async with serving(settings) as gateway:
@@ -193,6 +195,7 @@ class TestLimits:
             assert (await usage(admin))["budget_month"] is None
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     settings: Settings, database_url: str
@@ -229,6 +232,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
     settings: Settings, stub: StubOpenAI, database_url: str

@@ -26,6 +26,7 @@ def settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"log_level": "warning"})
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_command_lists_and_verifies(
     settings: Settings, database_url: str, ana: Caller

@@ -52,6 +52,7 @@ async def until(caller: Caller, job_id: str, state: str) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.thorough
 async def test_jobs_are_listed_shown_replayed_and_deleted(
     environment: dict[str, str], database_url: str, ana: Caller
 ) -> None:

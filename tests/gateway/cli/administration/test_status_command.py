@@ -25,6 +25,7 @@ def no_blocking_calls() -> None:
     """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
+@pytest.mark.thorough
 async def test_what_waits_is_shown_by_tenant_and_source(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:
@@ -43,6 +44,7 @@ async def test_what_waits_is_shown_by_tenant_and_source(
     assert "there is no tenant nobody" in unknown
 
 
+@pytest.mark.thorough
 async def test_a_changed_collation_is_told_with_what_to_run(
     settings: Settings, database_url: str, gateway: Gateway
 ) -> None:
@@ -58,6 +60,7 @@ async def test_a_changed_collation_is_told_with_what_to_run(
     assert f"REINDEX DATABASE {name}; ALTER DATABASE {name} REFRESH COLLATION VERSION;" in shown
 
 
+@pytest.mark.thorough
 async def test_gateways_with_a_read_lease_are_shown_by_region(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
@@ -72,6 +75,7 @@ async def test_gateways_with_a_read_lease_are_shown_by_region(
     assert [cell.strip() for cell in row.strip("│").split("│")] == ["far-away", "1"]
 
 
+@pytest.mark.thorough
 async def test_the_nodes_of_a_redis_cluster_are_shown_with_their_slots(
     settings: Settings, gateway: Gateway
 ) -> None:
@@ -96,6 +100,7 @@ def redis_rows(shown: str) -> list[list[str]]:
     return [cells(line) for line in shown.splitlines() if line.startswith("│ Redis")]
 
 
+@pytest.mark.thorough
 async def test_what_was_used_is_shown_by_day(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
@@ -113,6 +118,7 @@ async def test_what_was_used_is_shown_by_day(
     assert "no usage\n" in long_ago
 
 
+@pytest.mark.thorough
 async def test_what_a_tenant_stores_is_shown_beside_its_quotas(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:

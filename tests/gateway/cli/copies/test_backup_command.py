@@ -49,6 +49,7 @@ async def test_it_is_restored_with_all_that_was_there(
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.thorough
 async def test_a_file_that_exists_is_replaced_only_if_that_is_said(
     settings: Settings, gateway: object, tmp_path: Path
 ) -> None:
@@ -65,6 +66,7 @@ async def test_a_file_that_exists_is_replaced_only_if_that_is_said(
     assert file.read_bytes().startswith(b"PGDMP")
 
 
+@pytest.mark.thorough
 async def test_on_a_full_disk_the_file_of_before_stays(
     settings: Settings, gateway: object, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ async def test_what_is_no_dump_leaves_all_as_it_is(
     assert await ana.found("annual leave") == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_without_a_file_the_history_gets_another_name(
     settings: Settings, database_url: str, ana: Caller
 ) -> None:

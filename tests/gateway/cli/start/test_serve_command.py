@@ -199,6 +199,7 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
     assert "NEARHIT_VECTOR_STORES_MAX is not used: the extension vector_stores is off" in unused
 
 
+@pytest.mark.thorough
 async def test_a_second_ctrl_c_ends_the_requests_and_then_stops_in_order(
     environment: dict[str, str],
 ) -> None:

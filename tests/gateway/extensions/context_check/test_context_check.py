@@ -116,6 +116,7 @@ async def test_a_time_that_a_client_has_cut_to_milliseconds_is_compared_so(ana: 
     assert await states(ana, *asked) == ["current", "edited", "edited"]
 
 
+@pytest.mark.thorough
 async def test_a_document_that_replaces_it_is_named_to_those_who_may_read_that(
     ana: Caller, gateway: Gateway
 ) -> None:

@@ -169,6 +169,7 @@ async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_a
     assert (dismissed["question"], dismissed["count"]) == ("Lamps?", 2)
 
 
+@pytest.mark.sampled("curation-0")
 @pytest.mark.slow
 @pytest.mark.isolated
 @pytest.mark.parametrize(("extensions_off", "expected"), [("", 1), ("curation", 0)])
@@ -190,6 +191,7 @@ async def test_where_it_is_switched_off_no_question_is_kept(
         await connection.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_no_more_are_kept_than_may_be(

@@ -16,6 +16,7 @@ def no_blocking_calls() -> None:
     """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
+@pytest.mark.thorough
 async def test_questions_are_listed_resolved_and_dismissed(
     settings: Settings, ana: Caller, admin: Caller
 ) -> None:

@@ -38,6 +38,7 @@ def questions(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.mark.thorough
 async def test_settings_are_measured_side_by_side_and_the_worst_question_is_first(
     environment: dict[str, str], questions: str
 ) -> None:
@@ -73,6 +74,7 @@ async def test_people_get_a_table_and_a_budget_that_is_missed_is_told(
     assert missed.stderr == "mrr is 0.667, and has to be 0.7 at least\n"
 
 
+@pytest.mark.thorough
 async def test_questions_are_made_of_the_headings_that_the_key_may_read(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -101,6 +103,7 @@ async def test_questions_that_were_made_are_kept_if_the_gateway_refuses_a_settin
     assert len(saved.read_bytes().splitlines()) == 2
 
 
+@pytest.mark.thorough
 async def test_no_control_character_of_a_question_reaches_the_terminal(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -124,6 +127,7 @@ async def test_a_key_that_no_request_can_carry_is_refused_and_not_repeated(
     assert "nh_" not in said
 
 
+@pytest.mark.thorough
 async def test_what_is_wrong_is_one_line(environment: dict[str, str], questions: str) -> None:
     wrong = {"NEARHIT_KEY": "nh_wrong"}
     nowhere = {"NEARHIT_URL": "http://127.0.0.1:9"}

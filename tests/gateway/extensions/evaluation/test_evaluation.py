@@ -32,6 +32,7 @@ async def test_a_document_that_is_deleted_after_it_was_listed_makes_no_question(
     assert [each.question for each in made] == ["Leave"]
 
 
+@pytest.mark.thorough
 async def test_of_many_documents_some_are_read_from_all_parts_of_the_list_and_counted() -> None:
     documents = [{"document_id": f"{number:06}"} for number in range(2 * evaluation.DOCUMENTS_MAX)]
     read, totals = [], []

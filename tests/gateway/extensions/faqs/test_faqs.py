@@ -203,6 +203,7 @@ class TestList:
             {"category": "b", "faqs": 2, "active": 2},
         ]
 
+    @pytest.mark.thorough
     async def test_it_comes_page_by_page_and_each_once(self, admin: Caller) -> None:
         for number in range(7):
             await put(admin, f"f{number}", category=f"c.{number % 2} é:/?&", priority=-(number % 3))
@@ -369,6 +370,7 @@ class TestTransfer:
 
         assert problem(answer, 422)["errors"][0]["field"] == "body"
 
+    @pytest.mark.thorough
     async def test_a_long_export_has_every_faq_once(self, admin: Caller) -> None:
         count = 501
         lines = [

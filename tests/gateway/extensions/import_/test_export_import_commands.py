@@ -95,7 +95,7 @@ def as_file(lines: list[bytes], folder: Path) -> Path:
     return file
 
 
-@pytest.mark.sampled("1")
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 async def test_what_is_exported_and_imported_is_exported_alike(
@@ -147,6 +147,7 @@ def without_defaults(lines: list[bytes]) -> list[object]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
     settings: Settings, services: Services, ana: Caller
@@ -181,6 +182,7 @@ async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
         assert told[0]["documents"] == told[-1]["documents"] == 60
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_bad_lines_are_told_and_the_rest_goes_on(
     settings: Settings, ana: Caller, tmp_path: Path
@@ -281,6 +283,7 @@ async def test_the_commands_write_and_read_a_file(
     assert await ben.found("how many days") == ["leave"]
 
 
+@pytest.mark.sampled("half of")
 @pytest.mark.parametrize("written", [b"", b"half of"])
 async def test_an_export_that_fails_leaves_the_file_of_before(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bytes
@@ -301,6 +304,7 @@ async def test_an_export_that_fails_leaves_the_file_of_before(
     assert files(tmp_path) == [file]
 
 
+@pytest.mark.thorough
 async def test_an_export_replaces_the_file_that_a_link_leads_to(
     settings: Settings, ana: Caller, tmp_path: Path
 ) -> None:
@@ -316,6 +320,7 @@ async def test_an_export_replaces_the_file_that_a_link_leads_to(
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.thorough
 async def test_an_export_into_a_device_is_written_there(settings: Settings, ana: Caller) -> None:
     done = await command(environment_of(settings), "export", "acme", "--to", "/dev/null")
 
@@ -333,6 +338,7 @@ async def test_a_full_disk_is_not_taken_for_a_server_that_is_away(
     assert "PostgreSQL" not in failed.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_command_to_delete_a_tenant_asks_first(
     settings: Settings, gateway: Gateway, ana: Caller

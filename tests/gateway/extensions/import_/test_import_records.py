@@ -254,6 +254,7 @@ async def test_an_import_that_was_broken_off_goes_on(
 # A table of PostgreSQL.
 
 
+@pytest.mark.thorough
 async def test_a_table_comes_with_readers_of_a_column(
     environment: dict[str, str], gateway: Gateway, settings: Settings, embedder: Embedder
 ) -> None:
@@ -364,6 +365,7 @@ async def test_a_key_that_is_none_is_refused_without_being_repeated(
     assert said == "nearhit: NEARHIT_IMPORT_SECRET has characters that no API key has"
 
 
+@pytest.mark.thorough
 async def test_a_source_that_nearhit_reads_itself_is_not_imported_into(
     environment: dict[str, str], services: Services, tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ async def test_a_view_is_read_with_its_only_column_of_vectors(url: str) -> None:
     assert records[0] == Record(None, {"document": "Text 1"}, vector=[1, 0.25])
 
 
+@pytest.mark.thorough
 async def test_a_row_that_is_too_large_is_refused_alone(url: str) -> None:
     connection = await asyncpg.connect(url)
     try:

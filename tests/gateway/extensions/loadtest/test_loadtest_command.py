@@ -132,6 +132,7 @@ async def test_a_breach_ends_the_run_if_that_is_asked_for(
     assert (await ana.call("GET", "/v1/documents")).json()["documents"] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_run_that_compares_nothing_is_not_judged_if_the_budget_demands_it(
     gateway: Gateway, ana: Caller, tmp_path: Path

@@ -277,6 +277,7 @@ class Stuck(MoodyEmbedder):
         return await super().embed_query(text)
 
 
+@pytest.mark.thorough
 async def test_when_the_time_is_over_the_finished_steps_are_answered(
     settings: Settings, embedder: Embedder
 ) -> None:

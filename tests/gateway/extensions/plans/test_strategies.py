@@ -244,6 +244,7 @@ async def test_a_strategy_belongs_to_its_tenant_and_is_in_its_audit_log(
     assert changes == [("strategy.remove", "rules"), ("strategy.put", "rules")]
 
 
+@pytest.mark.thorough
 async def test_a_tenant_has_a_limited_number_of_strategies(admin: Caller) -> None:
     plan = {"plan": {"steps": [{"name": "a", "query": "leave"}]}}
     for number in range(STRATEGIES_MAX):

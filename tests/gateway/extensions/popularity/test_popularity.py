@@ -102,6 +102,7 @@ async def test_what_was_opened_comes_first_from_every_tier_and_other_answers_sta
     assert await first() == "leave"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("two_documents")
 async def test_a_reading_counts_only_where_the_tenant_counts_all(
     gateway: Gateway, ana: Caller, ben: Caller, admin: Caller, rollup: PopularityRollup
@@ -151,6 +152,7 @@ async def test_nobody_counts_for_a_document_that_it_may_not_read(
     assert await popularities(ana) == {"travel": 0.1, "leave": 0, "secret": 0}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("two_documents")
 async def test_a_worker_rolls_up_the_tenants_that_are_due(
     ana: Caller, admin: Caller, shared_settings: Settings, embedder: Embedder

@@ -112,6 +112,7 @@ async def test_fresh_and_cached_answers_have_a_receipt_of_their_own(
     assert statement.revision.partition(";")[0] == str(written["revision"])
 
 
+@pytest.mark.thorough
 async def test_a_receipt_names_the_last_row_of_the_audit_log(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:
@@ -198,6 +199,7 @@ async def test_nothing_of_a_receipt_can_be_changed(gateway: Gateway, ana: Caller
         assert refusal(receipt, broken)
 
 
+@pytest.mark.thorough
 async def test_old_keys_verify_old_receipts_while_a_new_one_signs(
     settings: Settings,
     embedder: Embedder,
@@ -244,6 +246,7 @@ def test_files_that_are_no_ed25519_keys_are_refused(tmp_path: Path, public_file:
             receipt_keys.load([str(path)])
 
 
+@pytest.mark.thorough
 async def test_the_command_verifies_offline(gateway: Gateway, ana: Caller, tmp_path: Path) -> None:
     await ana.put("leave", LEAVE)
     answer = await ask(ana)

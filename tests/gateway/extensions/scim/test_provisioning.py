@@ -111,6 +111,7 @@ DEACTIVATIONS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled("okta", "entra")
 @pytest.mark.parametrize("by", DEACTIVATIONS)
 async def test_a_user_that_ends_takes_its_credentials_and_groups_along_on_every_worker(
     gateway: Gateway, other_worker: Gateway, admin: Caller, provider: Provider, by: str

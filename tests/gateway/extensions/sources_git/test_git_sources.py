@@ -102,6 +102,7 @@ NO_PLAIN_URLS = [
 
 
 class TestRepositories:
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_links_in_one_lead_nowhere(
         self, settings: Settings, embedder: Embedder, admin: Caller, ana: Caller, root: Path

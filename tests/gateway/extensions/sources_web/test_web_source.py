@@ -92,6 +92,7 @@ ENCODED = {
 }
 
 
+@pytest.mark.thorough
 def test_a_page_is_read_in_the_encoding_of_its_header(host: WebHost) -> None:
     for number, (content_type, (text, codec)) in enumerate(ENCODED.items()):
         host.answers[f"/{number}"] = Answer(
@@ -105,6 +106,7 @@ def test_a_page_is_read_in_the_encoding_of_its_header(host: WebHost) -> None:
     assert texts == {content_type: f"{text}\n" for content_type, (text, _) in ENCODED.items()}
 
 
+@pytest.mark.thorough
 def test_what_is_left_out_of_a_page_is_said_and_a_page_without_text_refused(host: WebHost) -> None:
     rest = "<p>Rest of the page.</p><p hidden>12345</p>"
     host.answers["/leave"] = Answer(f"<main>{'Words. ' * 9}</main>{rest}".encode())
@@ -121,6 +123,7 @@ def test_what_is_left_out_of_a_page_is_said_and_a_page_without_text_refused(host
     assert refusal(items).reason == "has no text that readers see"
 
 
+@pytest.mark.thorough
 def test_a_page_that_does_not_mark_its_content_is_read_without_menus(host: WebHost) -> None:
     words = "Everybody gets twenty-five days of annual leave a year, and asks for them in time. "
     menu = "".join(f"<li><a href='/{n}'>Entry {n} of the menu</a></li>" for n in range(30))
@@ -135,6 +138,7 @@ def test_a_page_that_does_not_mark_its_content_is_read_without_menus(host: WebHo
     assert "Entry 7" not in leave.text
 
 
+@pytest.mark.thorough
 def test_an_index_of_sitemaps_is_read_also_packed(host: WebHost) -> None:
     for path in ("/a", "/b"):
         host.page(path, path)
@@ -145,6 +149,7 @@ def test_an_index_of_sitemaps_is_read_also_packed(host: WebHost) -> None:
     assert ids(read(host)) == ["help/a", "help/b"]
 
 
+@pytest.mark.thorough
 def test_links_are_followed_from_a_start_page_within_the_host_and_the_path(host: WebHost) -> None:
     host.page("/help/", "Start", "leave#part", "http://127.0.0.1:9/help/no", "/other", "mailto:a@b")
     host.page("/help/leave", "Leave", "/help/", "/help/travel", "/help/gone")
@@ -177,6 +182,7 @@ def test_a_page_that_has_not_changed_is_not_sent_again(host: WebHost) -> None:
     assert ids(changed) == ["help/etag", "help/neither"]
 
 
+@pytest.mark.thorough
 def test_with_other_settings_every_page_is_sent_again(host: WebHost) -> None:
     host.page("/etag", "One", ETag='"v1"')
     host.sitemap("/sitemap.xml", "/etag")
@@ -189,6 +195,7 @@ def test_with_other_settings_every_page_is_sent_again(host: WebHost) -> None:
     assert again.readers == ("public",)
 
 
+@pytest.mark.thorough
 def test_pages_behind_unchanged_links_are_still_found(host: WebHost) -> None:
     host.page("/", "Start", "/a")
     host.page("/a", "A", "/b", ETag='"a"')
@@ -245,6 +252,7 @@ def test_requests_begin_no_faster_than_the_rate(host: WebHost) -> None:
     assert time.monotonic() - begun_s > 0.5  # of six requests
 
 
+@pytest.mark.thorough
 def test_two_sources_of_one_host_keep_to_one_rate(host: WebHost) -> None:
     for number in range(3):
         host.page(f"/{number}", "Page")
@@ -305,6 +313,7 @@ def test_if_a_part_of_an_index_is_missing_all_pages_are_kept(host: WebHost) -> N
     assert refusal(read(host)).holds == ""
 
 
+@pytest.mark.thorough
 def test_no_more_pages_are_read_than_may_be(host: WebHost) -> None:
     for number in range(4):
         host.page(f"/{number}", "Page")
@@ -372,6 +381,7 @@ def test_without_an_allowance_no_private_address_is_asked(host: WebHost, name: s
     assert host.asked == []
 
 
+@pytest.mark.thorough
 def test_a_page_beyond_a_limit_is_refused(host: WebHost) -> None:
     packed = gzip.compress(bytes(8 * 2**20 + 1))
     beyond = {
@@ -391,6 +401,7 @@ def encoded(body: bytes, coding: str) -> Answer:
     return Answer(body, headers={"Content-Type": HTML, "Content-Encoding": coding})
 
 
+@pytest.mark.thorough
 def test_a_packed_page_is_read(host: WebHost) -> None:
     host.page("/leave", "Leave", Content_Encoding="gzip")
     host.answers["/leave"].body = gzip.compress(host.answers["/leave"].body)
@@ -409,6 +420,7 @@ HEADERS = {  # whether the page is indexed
 }
 
 
+@pytest.mark.thorough
 def test_a_page_whose_header_says_noindex_is_no_document(host: WebHost) -> None:
     for number, header in enumerate(HEADERS):
         host.page(f"/{number}", "Leave", X_Robots_Tag=header)
@@ -446,6 +458,7 @@ def test_a_page_that_says_noindex_is_no_document_and_its_links_are_followed(host
     assert found[-1] == f"help/{last}"
 
 
+@pytest.mark.thorough
 def test_a_stored_page_whose_header_now_says_noindex_is_removed_although_it_is_unchanged(
     host: WebHost,
 ) -> None:
@@ -459,6 +472,7 @@ def test_a_stored_page_whose_header_now_says_noindex_is_removed_although_it_is_u
     assert host.asked[-1] == ("/leave", 304)
 
 
+@pytest.mark.thorough
 def test_a_reading_that_is_stopped_asks_for_no_further_page(host: WebHost) -> None:
     host.page("/start", "Start", "/next")
     host.page("/next", "Next")

@@ -102,6 +102,7 @@ async def test_a_page_that_was_removed_here_is_sent_and_stored_again(
     assert (again["result"]["documents"], again["result"]["unchanged"]) == (2, 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_while_the_host_fails_all_documents_stay_and_the_reason_is_shown(
     admin: Caller, ana: Caller, services: Services, host: WebHost
@@ -143,6 +144,7 @@ async def test_a_host_that_is_not_listed_is_refused(admin: Caller) -> None:
         assert "NEARHIT_SOURCES_WEB_HOSTS" in problem(refused, 403)["detail"]
 
 
+@pytest.mark.thorough
 async def test_a_source_whose_extension_is_off_is_kept_and_not_read(
     settings: Settings, embedder: Embedder, admin: Caller, services: Services, host: WebHost
 ) -> None:

@@ -208,6 +208,7 @@ async def test_who_names_an_event_that_it_never_had_hears_the_whole_answer(
     assert heard.documents == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_many_changes_within_the_interval_are_reported_together(gateway: Gateway) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     subscription = await subscribe(ana, LEAVE, deliver={"interval_ms": 1_500})
@@ -287,6 +288,7 @@ async def evaluations(gateway: Gateway, outcome: str) -> float:
     return await gateway.counted("nearhit_subscription_evaluations_total", outcome=outcome)
 
 
+@pytest.mark.thorough
 async def test_an_event_for_a_slow_client_is_made_when_it_can_be_sent(
     gateway: Gateway, shared_settings: Settings, embedder: Embedder
 ) -> None:

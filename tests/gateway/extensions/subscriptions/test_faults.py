@@ -60,6 +60,7 @@ async def test_a_subscriber_hears_of_changes_without_redis(
             await heard.until_documents("leave")
 
 
+@pytest.mark.thorough
 async def test_a_gateway_that_stops_ends_its_streams_and_another_one_goes_on(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -82,6 +83,7 @@ async def test_a_gateway_that_stops_ends_its_streams_and_another_one_goes_on(
     assert [answer["since"] for answer in heard.answers] == [None, 1]
 
 
+@pytest.mark.thorough
 async def test_two_gateways_give_an_event_one_number(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -104,6 +106,7 @@ async def test_two_gateways_give_an_event_one_number(
     assert here.last_event_id == there.last_event_id
 
 
+@pytest.mark.thorough
 async def test_a_commit_itself_wakes_those_whom_it_concerns(
     settings: Settings, embedder: Embedder
 ) -> None:

@@ -248,6 +248,7 @@ def watchable(question: Question) -> dict[str, Any]:
 
 # Hypothesis looks for who holds its generator, and sees nobody while another thread collects.
 # The streams of the gateways fill caches, with random lifetimes, while it draws.
+@pytest.mark.sampled("tables")
 @pytest.mark.filterwarnings("ignore:It looks like `register_random`")
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @pytest.mark.parametrize("shard_bytes_max", [0, 1 << 28], ids=["tables", "shards"])

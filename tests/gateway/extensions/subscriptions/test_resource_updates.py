@@ -30,6 +30,7 @@ async def test_an_address_that_names_no_search_is_not_honoured(ana: Caller) -> N
                 assert not stream.honored.resource_subscriptions, uri
 
 
+@pytest.mark.thorough
 async def test_a_client_that_listens_hears_of_each_new_answer(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     async with connected(ana) as client, client.listen(resource_subscriptions=[URI]) as stream:
@@ -71,6 +72,7 @@ async def test_a_subject_listens_to_so_many_resources_and_no_more(
                 pass
 
 
+@pytest.mark.thorough
 async def test_streams_that_begin_together_listen_to_no_more_either(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

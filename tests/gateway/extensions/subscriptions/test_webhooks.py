@@ -133,6 +133,7 @@ async def rotate(caller: Caller, subscription: dict[str, Any], **body: int) -> h
     return await caller.call("POST", path, json=body)
 
 
+@pytest.mark.thorough
 async def test_messages_are_signed_with_the_new_secret_and_the_earlier_ones_while_they_overlap(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -161,6 +162,7 @@ async def test_messages_are_signed_with_the_new_secret_and_the_earlier_ones_whil
     assert "whsec_" not in str(await shown(ana, subscription))
 
 
+@pytest.mark.thorough
 async def test_an_earlier_secret_signs_no_longer_than_its_overlap(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -178,6 +180,7 @@ async def test_an_earlier_secret_signs_no_longer_than_its_overlap(
         assert await store.rotate_secret("acme", "none", "secret", until) is None
 
 
+@pytest.mark.thorough
 async def test_a_message_that_waited_for_a_thread_is_signed_with_no_secret_that_ended_meanwhile(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -193,6 +196,7 @@ async def test_a_message_that_waited_for_a_thread_is_signed_with_no_secret_that_
     assert [any(signing(each, receiver.messages[4])) for each in (old, new)] == [False, True]
 
 
+@pytest.mark.thorough
 async def test_so_many_secrets_sign_at_once_and_no_more(
     gateway: Gateway, receiver: WebhookReceiver
 ) -> None:
@@ -223,6 +227,7 @@ async def test_only_its_subscriber_rotates_a_webhooks_secret(
         problem(await rotate(ana, subscription, overlap_s=overlap_s), 422)
 
 
+@pytest.mark.thorough
 async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -245,6 +250,7 @@ async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
     assert len({message.headers["webhook-id"] for message in receiver.messages}) == 1
 
 
+@pytest.mark.thorough
 async def test_an_event_is_a_dead_letter_after_the_last_attempt_and_the_next_one_reports_it(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -267,6 +273,7 @@ async def test_an_event_is_a_dead_letter_after_the_last_attempt_and_the_next_one
     assert (await shown(ana, subscription))["attempts"] == 0
 
 
+@pytest.mark.thorough
 async def test_a_worker_goes_on_where_the_one_before_has_stopped(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
@@ -287,6 +294,7 @@ async def test_a_worker_goes_on_where_the_one_before_has_stopped(
     assert since == [None, 1, 2]
 
 
+@pytest.mark.sampled("revoked")
 @pytest.mark.parametrize("reason", ["revoked", "tenant"])
 async def test_a_revoked_subscriber_is_told_once_that_it_ended(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver, reason: str
@@ -315,6 +323,7 @@ async def test_a_revoked_subscriber_is_told_once_that_it_ended(
     assert len({message.headers["webhook-id"] for message in receiver.messages}) == 2
 
 
+@pytest.mark.sampled("unshared")
 @pytest.mark.parametrize("change", ["deleted", "unshared", "revoked"])
 async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked_meanwhile(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver, change: str
@@ -343,6 +352,7 @@ async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked
     assert not any(b"twenty" in message.body for message in after)
 
 
+@pytest.mark.thorough
 async def test_a_receiver_that_is_gone_gets_nothing_more(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:

@@ -72,6 +72,7 @@ async def test_a_file_whose_process_something_else_kills_is_read_by_the_next_req
     assert (await extractors.extract("acme", "page", ".html", PAGE)).text == TEXT
 
 
+@pytest.mark.thorough
 async def test_a_file_of_several_stores_is_read_once(extractors: Extractors) -> None:
     together = await asyncio.gather(
         *(extractors.extract("acme", "page", ".html", PAGE) for _ in range(7))
@@ -84,6 +85,7 @@ async def test_a_file_of_several_stores_is_read_once(extractors: Extractors) -> 
     assert extractors.files_read == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_file_that_can_not_be_read_is_tried_once(extractors: Extractors) -> None:
     for _ in range(3):
@@ -93,6 +95,7 @@ async def test_a_file_that_can_not_be_read_is_tried_once(extractors: Extractors)
     assert extractors.files_read == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_gives_up_frees_the_process_at_once(extractors: Extractors, slow: bytes) -> None:
     other = asyncio.create_task(extractors.extract("beta", "slow", ".pdf", slow))

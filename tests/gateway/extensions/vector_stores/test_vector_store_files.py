@@ -112,6 +112,7 @@ async def test_a_byte_order_mark_is_no_part_of_a_text(client: AsyncOpenAI) -> No
     assert [each.text for each in page.data] == [LEAVE.decode()]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     settings: Settings, embedder: Embedder
@@ -161,6 +162,7 @@ async def test_what_would_be_refused_later_is_refused_at_once(
                 await client.vector_stores.files.create(store.id, file_id=file.id)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_page_is_as_long_as_a_page_may_be(ana: Caller, client: AsyncOpenAI) -> None:
     for number in range(101):
@@ -268,6 +270,7 @@ NO_TEXTS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_file_that_is_no_text_is_said_to_have_failed(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")

@@ -120,6 +120,7 @@ async def test_an_upload_that_is_no_form_is_refused(
     assert answer.json()["error"]["message"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_what_is_no_fault_of_the_caller_is_told_as_the_servers(
     settings: Settings, embedder: Embedder
@@ -159,6 +160,7 @@ async def test_a_file_whose_name_has_a_line_break_is_refused_in_the_form_of_the_
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
 
 
+@pytest.mark.sampled("characters")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "code", "what"),

@@ -90,6 +90,7 @@ async def test_a_store_is_made_filled_searched_and_deleted(
     assert (await client.files.retrieve(file_id)).filename == "leave.md"
 
 
+@pytest.mark.thorough
 async def test_several_queries_are_one_answer_each_hit_once(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")
     await attached(client, store.id, "leave.md", LEAVE)
@@ -331,6 +332,7 @@ async def test_a_token_kept_to_one_source_sees_one_store(ana: Caller, client: As
     assert (seen, names) == (["one"], ["leave.md"])
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_audit_log_says_who_made_attached_and_saw_what(
     ana: Caller, admin: Caller, client: AsyncOpenAI
