@@ -11,7 +11,6 @@ over four sets; docs/design/ranking.md#words-rerank has what they reach on other
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain
 from math import log
 
 import numpy as np
@@ -57,20 +56,20 @@ class WordReranker:
 
 def scores(query: Query, hits: Sequence[Hit]) -> list[float]:
     """The new score of each hit, in the order of the hits. Raises `EmbedderRefused`."""
-    asked = _words(query.text)[:_QUERY_WORDS_MAX]
-    held = [_words(f"{hit.title}\n{hit.text}"[:PASSAGE_CHARACTERS_MAX]) for hit in hits]
-    starts = np.cumsum([0, *map(len, held)])[:-1]
-    cosines = _in_context([asked]) @ _in_context(held).T
-    nearest = np.maximum.reduceat(cosines, starts, axis=1).clip(0, 1)  # (words, hits)
-    weights = {language: _weights(asked, language) for language in {hit.language for hit in hits}}
-    likenesses = (
-        float(weights[hit.language] @ of_words**2)
-        for hit, of_words in zip(hits, nearest.T, strict=True)
-    )
+    words = _words(query.text)[:_QUERY_WORDS_MAX]
+    asked = _in_context(words)
+    weights = {language: _weights(words, language) for language in {hit.language for hit in hits}}
     return [
-        round((1 - SHARE) * score + SHARE * likeness, _DECIMALS)
-        for score, likeness in zip(first_scores(query, hits), likenesses, strict=True)
+        round((1 - SHARE) * score + SHARE * _likeness(asked, weights[hit.language], hit), _DECIMALS)
+        for score, hit in zip(first_scores(query, hits), hits, strict=True)
     ]
+
+
+def _likeness(asked: NDArray[np.float32], weights: NDArray[np.float32], hit: Hit) -> float:
+    """Of one hit: the vectors of its words have 2 MB, and those of a hundred hits 200 MB."""
+    held = _in_context(_words(f"{hit.title}\n{hit.text}"[:PASSAGE_CHARACTERS_MAX]))
+    nearest = (asked @ held.T).max(axis=1).clip(0, 1)
+    return float(weights @ nearest**2)
 
 
 def _words(text: str) -> list[str]:
@@ -90,14 +89,12 @@ def _rarity(chances: Mapping[int, float]) -> float:
     return -log(min(chances.values(), default=1.0))
 
 
-def _in_context(texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-    """The unit vector of each word with its neighbours in its text, of one text after the other."""
-    alone = _word_vectors().of([*chain.from_iterable(texts)])
-    ends = np.cumsum([*map(len, texts)])
-    before, after = np.roll(alone, 1, axis=0), np.roll(alone, -1, axis=0)
-    before[ends % len(alone)] = 0  # where a text begins
-    after[ends - 1] = 0
-    vectors: NDArray[np.float32] = alone + NEIGHBOURS * (before + after)
+def _in_context(words: Sequence[str]) -> NDArray[np.float32]:
+    """The unit vector of each word of a text with its neighbours."""
+    alone = _word_vectors().of(words)
+    vectors = alone.copy()
+    vectors[1:] += NEIGHBOURS * alone[:-1]
+    vectors[:-1] += NEIGHBOURS * alone[1:]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 

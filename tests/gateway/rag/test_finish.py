@@ -1,5 +1,8 @@
 """What is made of hits once they are found, whatever they are."""
 
+import tracemalloc
+from collections.abc import Sequence
+
 import orjson
 import pytest
 
@@ -66,6 +69,24 @@ def test_by_words_the_score_of_a_hit_depends_on_no_other_hit() -> None:
 
     assert together == [word_reranker.scores(Query("annual leave"), [hit])[0] for hit in hits]
     assert together[0] > (1 - word_reranker.SHARE) * 0.4
+
+
+def test_by_words_many_hits_take_hardly_more_memory_than_one() -> None:
+    hits = [a_hit(number, "a b " * 1_000) for number in range(20)]
+
+    one, all_of_them = map(peak_bytes, (hits[:1], hits))
+
+    assert all_of_them < 2 * one
+
+
+def peak_bytes(hits: Sequence[Hit]) -> int:
+    word_reranker.scores(Query("annual leave"), hits[:1])  # which loads the model
+    tracemalloc.start()
+    try:
+        word_reranker.scores(Query("annual leave"), hits)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_by_words_a_query_without_words_keeps_the_order() -> None:
