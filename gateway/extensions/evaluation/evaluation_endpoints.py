@@ -1,5 +1,6 @@
 """A caller makes questions of what it may read, has answers measured, and compares settings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,10 @@ import numpy as np
 import orjson
 from starlette.responses import Response
 
+from cache.lookup import ServedAnswer
+from common.shares.threads import TenantThreads
 from gateway.extension import (
+    AuthenticatedRequest,
     DocumentServices,
     HeldAnswers,
     RequestContext,
@@ -42,6 +46,8 @@ from gateway.extensions.evaluation.judged_questions import HeadedSection
 # Starting values: some 3 ms a document.
 _READ_MAX = 100  # documents
 _LISTED_MAX = 1_000
+_PAGE = 100
+_SECTIONS_MAX = 2_000  # of all documents together; at most 16 MB
 _NOT_OF_A_SETTING = ("query", "top_k", "vector")
 
 
@@ -50,25 +56,51 @@ class EvaluationServices:
     search: SearchServices
     documents: DocumentServices
 
+    def threads_of(self, caller: AuthenticatedRequest) -> TenantThreads:
+        """For what would hold the event loop for as long as the caller's texts are."""
+        return self.documents.writer.threads.of(caller.principal.tenant)
+
 
 async def make_questions(context: RequestContext[EvaluationServices]) -> Response:
     """Of headings of at most `_READ_MAX` documents, from all parts of the first `_LISTED_MAX`."""
     caller = await context.authenticate()
     body = context.parse_body(MakeQuestionsBody)
-    scope, narrower = full_scope(caller), caller.principal.filter
-    documents = context.services.documents
-    page = await documents.stores.documents.page(scope, narrower, after="", limit=_LISTED_MAX)
-    listed = [dated.document.document_id for dated in page]
-    document_ids = [*judged_questions.spread(listed, _READ_MAX)]
+    documents, threads = context.services.documents, context.services.threads_of(caller)
+    document_ids = [*judged_questions.spread(await _listed(documents, caller), _READ_MAX)]
     await context.spend(len(document_ids))
     found = list[HeadedSection]()
     for document_id in document_ids:
-        dated = await documents.stores.documents.read(scope, narrower, document_id)
+        dated = await documents.stores.documents.read(
+            full_scope(caller), caller.principal.filter, document_id
+        )
         if dated is not None:  # else it was deleted since it was listed
-            found += judged_questions.sections(document_id, dated.document.text)
+            number = _SECTIONS_MAX // len(document_ids)
+            found += await threads.run(_sections, document_id, dated.document.text, number)
     documents.read_log.documents(caller.principal, document_ids)
-    made = judged_questions.of_sections(found, body.number)
+    made = await threads.run(judged_questions.of_sections, found, body.number)
     return read_response(MadeQuestionsAnswer(questions=tuple(made), documents=len(document_ids)))
+
+
+async def _listed(documents: DocumentServices, caller: AuthenticatedRequest) -> list[str]:
+    """The identifiers of the first documents that the caller may read."""
+    document_ids = list[str]()
+    while len(document_ids) < _LISTED_MAX:
+        page = await documents.stores.documents.page(
+            full_scope(caller),
+            caller.principal.filter,
+            after=document_ids[-1] if document_ids else "",
+            limit=_PAGE,
+        )
+        document_ids += [dated.document.document_id for dated in page]
+        if len(page) < _PAGE:
+            break
+    return document_ids
+
+
+def _sections(document_id: str, text: str, number: int) -> list[HeadedSection]:
+    """Of one document, from all its parts."""
+    found = judged_questions.unique(judged_questions.sections(document_id, text))
+    return [*judged_questions.spread(found, number)]
 
 
 async def measure_answers(context: RequestContext[EvaluationServices]) -> Response:
@@ -83,14 +115,23 @@ async def measure_answers(context: RequestContext[EvaluationServices]) -> Respon
         require_received(request, services.settings)
     held = HeldAnswers(context.slot)
     served = await search_consistently(services, requests, caller.revisions, held)
-    measured = []
-    for question, request, answer in zip(body.questions, requests, served, strict=True):
+    for request, answer in zip(requests, served, strict=True):
         record_served(services, request, answer)
+    threads = context.services.threads_of(caller)
+    measured = await threads.run(_measured, caller.principal.tenant, body, served)
+    return read_response(MeasuredAnswers(answers=measured))
+
+
+def _measured(
+    own_tenant: str, body: MeasureAnswersBody, served: Sequence[ServedAnswer]
+) -> tuple[MeasuredAnswer, ...]:
+    measured = []
+    for question, answer in zip(body.questions, served, strict=True):
         hits = orjson.loads(answer.body)["hits"]
         recall, mrr, ndcg = measures.of_hits(question, hits, body.top_k)
-        first = address_of_hit(caller.principal.tenant, hits[0]) if hits else None
+        first = address_of_hit(own_tenant, hits[0]) if hits else None
         measured.append(MeasuredAnswer(first=first, recall=recall, mrr=mrr, ndcg=ndcg))
-    return read_response(MeasuredAnswers(answers=tuple(measured)))
+    return tuple(measured)
 
 
 async def compare_settings(context: RequestContext[EvaluationServices]) -> Response:
@@ -100,8 +141,7 @@ async def compare_settings(context: RequestContext[EvaluationServices]) -> Respo
     if len(lengths) > 1 or not 1 <= min(lengths) <= COMPARED_QUESTIONS_MAX:
         detail = f"must each have as many values, 1 to {COMPARED_QUESTIONS_MAX:,} of each measure"
         raise problems.invalid_field("settings", detail)
-    threads = context.services.documents.writer.threads.of(caller.principal.tenant)
-    return read_response(await threads.run(_compared, body))
+    return read_response(await context.services.threads_of(caller).run(_compared, body))
 
 
 def _compared(body: CompareSettingsBody) -> ComparisonAnswer:

@@ -116,18 +116,21 @@ def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
             yield HeadedSection(words, document_id, beginning)
 
 
-def of_sections(found: Iterable[HeadedSection], number: int) -> list[JudgedQuestion]:
-    """At most `number` questions, of headings that only one section has."""
+def unique(found: Iterable[HeadedSection]) -> list[HeadedSection]:
+    """Those whose heading no other one has, by document and heading."""
     all_of_them = sorted(found, key=lambda section: (section.document_id, section.heading))
     counts = Counter(_plain(section.heading) for section in all_of_them)
-    made = [
+    return [section for section in all_of_them if counts[_plain(section.heading)] == 1]
+
+
+def of_sections(found: Iterable[HeadedSection], number: int) -> list[JudgedQuestion]:
+    """At most `number` questions, of headings that only one section has."""
+    return [
         JudgedQuestion(
             question=section.heading, documents=(section.document_id,), passage=section.beginning
         )
-        for section in all_of_them
-        if counts[_plain(section.heading)] == 1
+        for section in spread(unique(found), number)
     ]
-    return [*spread(made, number)]
 
 
 def spread(values: Sequence[T], number: int) -> Iterator[T]:

@@ -1,6 +1,9 @@
 """Evaluation over HTTP: questions are made, answers measured, and settings compared."""
 
-from typing import Any
+import asyncio
+import gc
+import time
+from typing import Any, Self
 
 import pytest
 
@@ -11,6 +14,7 @@ pytestmark = pytest.mark.anyio
 
 LAMPS = "# Lamps\n\nThe keeper of the harbour lights the lamps of the pier at dusk.\n"
 LEAVE = "# Annual leave\n\nEverybody in the company has 25 days of annual leave each year.\n"
+LONG_STEP_S = 0.05  # of the processor
 QUESTIONS = [
     {"question": "Who lights the lamps?", "documents": ["lamps/a b"]},
     {"question": "How many days of annual leave?", "passage": "25 days"},
@@ -63,6 +67,49 @@ async def test_the_answers_are_those_that_the_caller_may_see(gateway: Gateway) -
     bo = await gateway.caller("bo")
 
     assert [each["first"] for each in await measured(bo)] == [None] * 3
+
+
+@pytest.mark.slow
+async def test_the_event_loop_is_free_whatever_texts_and_passages_hold(gateway: Gateway) -> None:
+    bo = await gateway.caller("bo")
+    for number in range(2):
+        sections = (f"# {number}.{each}\n{'harbour ' * 4}\n" for each in range(5_000))
+        await bo.put(f"long-{number}", "".join(sections), chunker="characters:4000")
+    judged = {"question": "harbour", "passage": "no such words"}
+
+    async with LongestStep() as step:
+        made = await bo.call("POST", "/v1/evaluation/questions", json={"number": 200})
+    assert len(made.json()["questions"]) == 200
+    assert step.seconds < LONG_STEP_S
+
+    body = {"questions": [judged] * 32, "top_k": 100}
+    await bo.call("POST", "/v1/evaluation/answers", json=body)  # which fills the cache
+    async with LongestStep() as step:
+        answers = await bo.call("POST", "/v1/evaluation/answers", json=body)
+    assert len(answers.json()["answers"]) == 32
+    assert step.seconds < LONG_STEP_S
+
+
+class LongestStep:
+    """The most processor time that one iteration of this event loop takes meanwhile."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    async def __aenter__(self) -> Self:
+        gc.disable()  # what earlier tests have left is not this step's
+        self._last_s = time.thread_time()
+        self._next = asyncio.get_running_loop().call_soon(self._look)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._next.cancel()
+        gc.enable()
+
+    def _look(self) -> None:
+        now_s = time.thread_time()
+        self.seconds, self._last_s = max(self.seconds, now_s - self._last_s), now_s
+        self._next = asyncio.get_running_loop().call_soon(self._look)
 
 
 @pytest.mark.parametrize(
