@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import jiter
+from pydantic_core import to_json
 
 from gateway import problems
 
@@ -81,6 +82,11 @@ def decode_json(body: bytes, parts_max: int = PARTS_MAX) -> Any:
         return jiter.from_json(body, catch_duplicate_keys=True, allow_inf_nan=False)
     except ValueError as error:
         raise problems.malformed(f"Invalid JSON: {_without_key(str(error))}") from None
+
+
+def encode_json(value: Any) -> bytes:
+    """A value that was sent, as JSON; its whole numbers may have more than orjson's 64 bits."""
+    return to_json(value)
 
 
 def _is_short(json: bytes, parts_max: int) -> bool:

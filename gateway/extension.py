@@ -25,6 +25,7 @@ from gateway.auth.jwk import thumbprint
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.background_flush import FlushBuffer
 from gateway.caching.change_feed import ChangeLogFeed
+from gateway.content import encode_json
 from gateway.document_address import Address, address_of, address_of_hit, parse_address
 from gateway.documents import document_update, preconditions
 from gateway.documents.batch_endpoint import lines_of
@@ -217,6 +218,7 @@ __all__ = [
     "compute_answer",
     "default_quotas",
     "document_update",
+    "encode_json",
     "enqueue_write",
     "field_errors",
     "freshness_of",

@@ -18,6 +18,7 @@ from gateway.extension import (
     SearchBody,
     SearchServices,
     address_of_hit,
+    encode_json,
     freshness_of,
     full_scope,
     problems,
@@ -164,7 +165,7 @@ def _search_body(question: str, body: MeasureAnswersBody) -> SearchBody:
         if name in body.search:
             raise problems.invalid_field(f"search.{name}", "is not a part of a setting")
     fields: dict[str, Any] = {**body.search, "query": question, "top_k": body.top_k}
-    search = schemas.parse(SearchBody, orjson.dumps(fields))
+    search = schemas.parse(SearchBody, encode_json(fields))
     require_within_limits(search)
     if search.is_conversational:
         detail = "must have neither `history` nor `gate`: a question is searched as it is"

@@ -6,7 +6,6 @@ In a request null means that the field is absent: clients in typed languages sen
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
-import orjson
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -18,7 +17,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from gateway.extension import Body, Storable, with_example
+from gateway.extension import Body, Storable, encode_json, with_example
 from gateway.extensions.vector_stores.file_store import File
 from gateway.extensions.vector_stores.vector_store_store import (
     AttachedFile,
@@ -53,7 +52,7 @@ def _as_texts(metadata: object) -> object:
     if not isinstance(metadata, dict):
         return metadata
     return {
-        name: orjson.dumps(value).decode() if isinstance(value, int | float) else value
+        name: encode_json(value).decode() if isinstance(value, int | float) else value
         for name, value in metadata.items()
         if value is not None
     }

@@ -1,11 +1,12 @@
 """What no call takes, whichever it is: numbers without bounds, and text that can't be stored."""
 
 import asyncio
+import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
-import orjson
 import pytest
 from pydantic import BaseModel
 
@@ -21,6 +22,8 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
+
+BEYOND_64_BITS = 10**30
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +116,7 @@ async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
     writer.close()
 
 
-@pytest.mark.thorough
-async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(gateway: Gateway) -> None:
+async def test_no_call_fails_at_an_odd_value_anywhere_in_its_body(gateway: Gateway) -> None:
     eve = await gateway.caller("eve", roles=["reader", "writer", "admin"])
     idp = await gateway.caller("idp", roles=["provisioner"])
     callers = {"operator": gateway.operator, "provisioner": idp}
@@ -124,8 +126,11 @@ async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(gateway: 
         if call.body is None:
             continue
         caller = callers.get(call.needs, eve)
-        for body in with_nul(examples.of_request(call.body.__name__, schemas)):
-            answer = await caller.call(call.method, path_of(call), content=orjson.dumps(body))
+        name = call.body.__name__
+        example = examples.of_request(name, schemas)
+        absent = dict.fromkeys(schemas[name].get("properties", {}).keys() - example)
+        for body in (*with_odd_values(example), *with_odd_values(absent, example)):
+            answer = await caller.call(call.method, path_of(call), content=json.dumps(body))
             assert answer.status_code != 500, (call.path, body, answer.text)
 
 
@@ -150,19 +155,23 @@ async def test_a_filter_of_scim_holds_no_character_nul(gateway: Gateway) -> None
         assert (answer.status_code, answer.json().get("scimType")) == (400, reason)
 
 
-def with_nul(value: Any) -> Iterator[Any]:
-    """The value once for each of its texts, with the character in it."""
+def with_odd_values(value: Any, beside: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Any]:
+    """The value once for each of its parts, with something odd in its place.
+
+    beside: the other fields of an object, if they are not its own.
+    """
+    yield from (-BEYOND_64_BITS, {"a": BEYOND_64_BITS})
     match value:
         case str():
             yield f"{value}\0"
         case list():
             for number, item in enumerate(value):
-                for other in with_nul(item):
+                for other in with_odd_values(item):
                     yield [*value[:number], other, *value[number + 1 :]]
         case dict():
             for name, item in value.items():
-                for other in with_nul(item):
-                    yield {**value, name: other}
+                for other in with_odd_values(item):
+                    yield {**(beside or value), name: other}
 
 
 def models() -> Iterator[type[BaseModel]]:
