@@ -22,8 +22,7 @@ CROSS JOIN LATERAL (
 -- name: confirm
 -- For each of several questions without a filter, in their order.
 --
--- $1 tenant and $4 owner token of each question. $2 grants, $3 shared grants and $5 chunks of all questions,
--- one after the other: $6, $7 and $8 say where those of each question end. $9 whether public documents of
+-- $1 JSON: an array of questions. Of each the tenant, the tokens, the chunks, and whether public documents of
 -- other tenants are admitted.
 SELECT
     :counters,
@@ -54,19 +53,11 @@ SELECT
             OFFSET 0
         ) AS documents
     ) AS visible
-FROM (
-    SELECT
-        place, tenant, owner_token, receives_public,
-        ($2::text[])[coalesce(($6::integer[])[place - 1], 0) + 1 : grants_end] AS grants,
-        ($3::text[])[coalesce(($7::integer[])[place - 1], 0) + 1 : shared_end] AS shared,
-        ($5::bigint[])[coalesce(($8::integer[])[place - 1], 0) + 1 : chunks_end] AS chunks
-    FROM unnest(
-        $1::text[], $4::text[], $9::boolean[], $6::integer[], $7::integer[], $8::integer[]
-    ) WITH ORDINALITY AS questions (
-        tenant, owner_token, receives_public, grants_end, shared_end, chunks_end, place
+FROM ROWS FROM (
+    json_to_recordset($1::json) AS (
+        tenant text, grants text[], shared text[], owner_token text, receives_public boolean, chunks bigint[]
     )
-    OFFSET 0
-) AS asked
+) WITH ORDINALITY AS asked (tenant, grants, shared, owner_token, receives_public, chunks, place)
 LEFT JOIN LATERAL (
     SELECT revision, access_revision, audience_revision, vocabulary_size
     FROM tenants WHERE tenants.tenant = asked.tenant
