@@ -41,7 +41,7 @@ class WordTokens:
 
     def __init__(self, whole: WholeTextTokens) -> None:
         self._whole = whole
-        self._by_word = Memo(lambda word: tuple(whole.of_text(word)), WORDS_MAX)
+        self._by_word = Memo(whole.of_text, WORDS_MAX)
 
     def of_text(self, text: str) -> Sequence[int]:
         words = text.split(" ")

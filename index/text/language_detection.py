@@ -6,16 +6,17 @@ The words are in `common_words.txt`, as the index compares them; they are read a
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, repeat
+from operator import attrgetter, itemgetter
 
-from index.text import lexical
-from index.text.memo import QUERY_PIECES_MAX, Memo
+from index.text.tokens import PIECES
 
 CHARACTERS_MAX = 4_000  # of a text, later ones are ignored: 600 words show its language
 # Measured in docs/design/words.md#languages-are-detected-when-nobody-declares-them.
 SURE_WORDS_MIN = 3
 SURE_RATIO_MIN = 1.2
+
+_WORDS = attrgetter("words")  # of a `Piece`
 
 
 def detect(text: str) -> str | None:
@@ -42,14 +43,12 @@ def is_common(word: str, language: str) -> bool:
 
 def _votes_of(text: str) -> Iterable[str]:
     """For each word of the text's beginning, each language in which it is common."""
-    return chain.from_iterable(map(_piece_votes.__getitem__, text[:CHARACTERS_MAX].split()))
+    pieces = map(PIECES.__getitem__, text[:CHARACTERS_MAX].split())
+    return _votes(chain.from_iterable(map(_WORDS, pieces)))
 
 
 def _votes(words: Iterable[str]) -> Iterable[str]:
-    return chain.from_iterable(LANGUAGES_BY_WORD.get(word, ()) for word in words)
-
-
-_piece_votes = Memo(lambda piece: tuple(_votes(lexical.words(piece))), QUERY_PIECES_MAX)
+    return chain.from_iterable(map(LANGUAGES_BY_WORD.get, words, repeat(())))
 
 
 def _most_common(votes: Iterable[str]) -> list[tuple[str, int]]:

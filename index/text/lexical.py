@@ -18,7 +18,7 @@ from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
 from math import exp, log
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from threading import Lock
 from types import MappingProxyType
 
@@ -52,6 +52,8 @@ TEXT_WORDS = 150  # of the text that defines how common a term is: by its chance
 CHANCE_MAX = 0.9  # a term of nine texts in ten hardly ranks them: omitting it costs nothing
 _BESIDE_NAME = 0.5  # what words weigh beside the term of what they name, in all its spellings
 CHARACTER = 1e-3  # the share of a character of a script without spaces; not measured
+
+_DIGITS = attrgetter("digits")  # of a `Piece`
 
 # Counted among terms, whose indexes are not negative.
 _MORE, _FEWER, _SPANNED, _JOINED = -1, -2, -3, -4
@@ -142,7 +144,7 @@ def query(
     The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
     pieces = text.split()
-    digits = sum(map(_piece_digits.__getitem__, pieces))
+    digits = sum(map(_DIGITS, map(tokens.PIECES.__getitem__, pieces)))
     spans = tokens.spans(text) if digits >= tokens.PHONE_DIGITS_MIN else ()
     named = dates.named(text) if digits >= dates.DIGITS_MIN else []
     weights: dict[int, float] = {}
@@ -233,11 +235,7 @@ def words(text: str) -> list[str]:
     letters = tokens.bare_letters(text)
     if letters.islower():  # most pieces between spaces
         return [letters]
-    return [
-        word
-        for token in tokens.read(text).words
-        for word in dict.fromkeys(tokens.parts(token)) or (token.casefold(),)
-    ]
+    return tokens.words_of(tokens.read(text).words)
 
 
 def stem(word: str, language: str) -> str:
@@ -295,29 +293,19 @@ def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
     """By piece of text between spaces, the terms that it adds to the counts of a chunk.
 
     The terms include counters: `_MORE` for each word after the first, `_FEWER` if there is none,
-    `_SPANNED` for each of its digits as `_count_digits` counts them, and `_JOINED` if it may be in
-    a phrase.
+    `_SPANNED` for each of its digits, and `_JOINED` if it may be in a phrase.
     """
 
     def analyse(piece: str) -> tuple[int, ...]:
-        words = tokens.read(piece).words
+        read = tokens.read(piece)
+        words = read.words
         terms = (index for token in words for index, _ in _terms(token, language))
         more, fewer = (_MORE,) * (len(words) - 1), (_FEWER,) * (not words)
-        spanned = (_SPANNED,) * _count_digits(piece)
+        spanned = (_SPANNED,) * tokens.digits(piece, read.spans)
         joined = (_JOINED,) * phrases.begins(piece, language)
         return tuple(chain(terms, more, fewer, spanned, joined))
 
     return Memo(analyse)
-
-
-def _count_digits(piece: str) -> int:
-    """The digits that may belong to a phone number; as many as one has if the piece has spans."""
-    if tokens.bare_letters(piece):
-        return 0
-    return tokens.PHONE_DIGITS_MIN if tokens.spans(piece) else tokens.digits(piece)
-
-
-_piece_digits = Memo(_count_digits, QUERY_PIECES_MAX)
 
 
 @cache
@@ -328,7 +316,7 @@ def _piece_chances(language: str) -> Memo[tuple[tuple[int, float], ...]]:
 
 
 def _chances(languages: Sequence[str], piece: str) -> tuple[tuple[int, float], ...]:
-    words = tokens.read(piece).words
+    words = tokens.PIECES[piece].tokens
     if len(words) == 1:  # most pieces: no copy of what is in memory
         return _terms(words[0], *languages)
     return tuple(chain.from_iterable(_terms(word, *languages) for word in words))
@@ -343,6 +331,9 @@ def _other_languages(asked_in: str | None, language: str) -> Sequence[str]:
 @lru_cache(maxsize=65_536)  # tokens, 30 MB
 def _terms(token: str, language: str, *others: str) -> tuple[tuple[int, float], ...]:
     """The index and the chance of each term of a token: the whole and its parts."""
+    if token.isascii() and token.isalpha() and token.islower():  # most tokens are one word
+        term = _term(token, language, *others)
+        return (term,) if term else ()
     whole, parts = tokens.whole(token, language), tokens.parts(token)
     words = dict.fromkeys((whole, *parts))
     if len(words) > 1 and _is_undivided(token, whole, language):
@@ -370,7 +361,8 @@ def _term(word: str, language: str, *others: str) -> tuple[int, float] | None:
     """
     stem, listed = _stem(word, language)
     shares = [_share(stem, listed, language)]
-    shares += (_share(*_stem(word, other), other) for other in others)
+    if others:
+        shares += [_share(*_stem(word, other), other) for other in others]
     number = numerals.digits(word, language)
     if number:
         stem = number
@@ -411,7 +403,7 @@ def _stem(word: str, language: str) -> tuple[str, float | None]:
 
     None if the list of the language's words lacks it.
     """
-    word_list = _word_list(language)
+    word_list = _WORD_LISTS.get(language) or _word_list(language)
     stem = stem_spelling(word_list.spelling(word), language)
     return stem, word_list.share(stem)
 

@@ -5,10 +5,10 @@ A look-up reads the tables of the caller's grants alone, so its time tells nothi
 Pure.
 """
 
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from operator import attrgetter
 
 import numpy as np
@@ -79,13 +79,13 @@ class ResidentWords:
 
         Words may be among them that are in memory already. separators: among their characters.
         """
-        new = {token: [*self._unknown(words, (token,))] for token, words in learned.items()}
+        new = {token: self._unknown(words, (token,)) for token, words in learned.items()}
         if sum(map(len, new.values())) != self.lacks(extent):
             return None
         separators = "".join(sorted({*self.separators, *separators}))
         tables = [table for table in self.tables if table.token not in new]
         for token, words in new.items():
-            tables += _with_words([*self._tables_of((token,))], token, words, separators)
+            tables += _with_words(self._tables_of((token,)), token, words, separators)
         tables.sort(key=_TOKEN)
         return ResidentWords(extent, tuple(tables), separators, snapshot_xmin)
 
@@ -107,7 +107,7 @@ class ResidentWords:
 
     def without_known(self, words: Iterable[str], grants: Iterable[str]) -> list[str]:
         """Those of the words that are unknown at the extent to holders of these tokens."""
-        return [*self._unknown(words, (SHARED, *grants))]
+        return self._unknown(words, (SHARED, *grants))
 
     def near(
         self,
@@ -132,16 +132,18 @@ class ResidentWords:
         ranked = sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))
         return [Near(*pair) for pair in ranked[:count]]
 
-    def _unknown(self, words: Iterable[str], tokens: Iterable[str]) -> Iterator[str]:
-        tables = [*self._tables_of(tokens)]
-        return (word for word in words if not any(word in table for table in tables))
+    def _unknown(self, words: Iterable[str], tokens: Iterable[str]) -> list[str]:
+        unknown = [*words]
+        for table in self._tables_of(tokens):
+            unknown = [word for word in unknown if word not in table]
+        return unknown
 
-    def _tables_of(self, tokens: Iterable[str]) -> Iterator[WordTable]:
+    def _tables_of(self, tokens: Iterable[str]) -> list[WordTable]:
+        tables: list[WordTable] = []
         for token in {*tokens}:
-            for table in islice(self.tables, bisect_left(self.tables, token, key=_TOKEN), None):
-                if table.token != token:
-                    break
-                yield table
+            first = bisect_left(self.tables, token, key=_TOKEN)
+            tables += self.tables[first : bisect_right(self.tables, token, first, key=_TOKEN)]
+        return tables
 
 
 def _with_words(

@@ -7,16 +7,18 @@ Texts are untrusted, so every pattern takes time linear in the text.
 import gzip
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import msgpack
 
 from index.model.form import MARKS_MAX, stream_safe
+from index.text.memo import QUERY_PIECES_MAX, Memo
 
 LENGTH_MAX = 128  # characters of a token; a longer one is a blob of data
 
@@ -113,6 +115,33 @@ def read(text: str) -> Tokens:
     return Tokens(words if len(text) <= LENGTH_MAX else _truncate(words), spans)
 
 
+class Piece(NamedTuple):
+    """A piece of a query between spaces, as it is compared in every language.
+
+    tokens: as `read` returns them. words: see `words_of`. digits: see the function.
+    """
+
+    tokens: Sequence[str]
+    words: Sequence[str]
+    digits: int
+
+
+def read_piece(text: str) -> Piece:
+    letters = bare_letters(text)
+    if letters.islower():  # most pieces
+        return Piece((letters,), (letters,), 0)
+    tokens = read(text)
+    return Piece(tokens.words, words_of(tokens.words), digits(text, tokens.spans))
+
+
+PIECES = Memo(read_piece, QUERY_PIECES_MAX)
+
+
+def words_of(tokens: Iterable[str]) -> list[str]:
+    """The words of the tokens as they are compared: in order, in parts, without case."""
+    return [word for token in tokens for word in dict.fromkeys(parts(token)) or (token.casefold(),)]
+
+
 def bare_letters(text: str) -> str:
     """The text without marks around it if that leaves plain letters, one token; else empty."""
     bare = text.strip(PUNCTUATION)
@@ -124,9 +153,9 @@ def spans(text: str) -> list[str]:
     return _separate_characters(plain(text))[1]
 
 
-def digits(text: str) -> int:
-    """The number of digits that could belong to a phone number."""
-    return len(_DIGIT.findall(plain(text)))
+def digits(text: str, spans: Sequence[str]) -> int:
+    """The digits that may belong to a phone number; as many as one has if the text has spans."""
+    return PHONE_DIGITS_MIN if spans else len(_DIGIT.findall(plain(text)))
 
 
 def split(text: str) -> list[str]:

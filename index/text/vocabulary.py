@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from common.shares.cache import FairCache
 from index.model.scope import PUBLIC, Scope
@@ -110,8 +110,7 @@ class SeenWords:
         self._words[tenant, era].update(words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """By whom, and in which languages, words are looked up.
 
     grants: by which words that only some may read are found. visibility: names the scope and these.
@@ -123,6 +122,14 @@ class _Asked:
     languages: frozenset[str]
 
 
+# A word that is asked for; the history and the number of words of the vocabulary.
+_Correctable: TypeAlias = tuple[_Asked, str, int, str]
+
+
+def _correctable(asked: _Asked, extent: Extent, word: str) -> _Correctable:
+    return asked, extent.history, extent.words, word
+
+
 class Vocabulary:
     """Caches known words by era, and corrections by extent, in this process.
 
@@ -132,9 +139,7 @@ class Vocabulary:
     def __init__(self, database: Database) -> None:
         self._database = database.searching
         self._known_words: FairCache[tuple[_Visibility, Era, str], bool] = FairCache(KNOWN_MAX)
-        self._corrections: FairCache[tuple[_Asked, Extent, str], tuple[str, ...]] = FairCache(
-            CORRECTED_MAX
-        )
+        self._corrections: FairCache[_Correctable, tuple[str, ...]] = FairCache(CORRECTED_MAX)
 
     async def spelling(
         self,
@@ -176,7 +181,7 @@ class Vocabulary:
 
     def _correct(self, asked: _Asked, word: str, resident: ResidentWords) -> tuple[str, ...]:
         """The corrections of an unknown word, from the cache or by the words in memory."""
-        key = (asked, resident.extent, word)
+        key = _correctable(asked, resident.extent, word)
         corrections = self._corrections.get(key)
         if corrections is None:
             near = resident.near(
@@ -197,7 +202,7 @@ class Vocabulary:
     def _from_cache(self, asked: _Asked, unknown: Sequence[str], extent: Extent) -> Spelling | None:
         by_word: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
-            corrections = self._corrections.get((asked, extent, word))
+            corrections = self._corrections.get(_correctable(asked, extent, word))
             if corrections is None:
                 return None
             by_word[word] = corrections
@@ -217,7 +222,7 @@ class Vocabulary:
             for row in unknown[:UNKNOWN_MAX]
         }
         for word, corrections in by_word.items():
-            self._corrections.put(asked.tenant, (asked, extent, word), corrections)
+            self._corrections.put(asked.tenant, _correctable(asked, extent, word), corrections)
         return _spelling(by_word, extent) if by_word else Spelling(_NONE, None, era)
 
 

@@ -6,7 +6,6 @@ The similarity of two words is the number of their common trigrams, divided by t
 Pure.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor
@@ -66,12 +65,17 @@ class WordTable:
 
     def __contains__(self, word: str) -> bool:
         encoded, letters, starts = word.encode(), self.letters.data, self.starts.data
-
-        def word_at(place: int) -> bytes:
-            return letters[starts[place] : starts[place + 1]].tobytes()
-
-        place = bisect_left(range(len(self)), encoded, key=word_at)
-        return place < len(self) and word_at(place) == encoded
+        first, end = 0, len(self.counts)
+        while first < end:  # `bisect` would call a function for each word that it compares
+            middle = (first + end) // 2
+            other = letters[starts[middle] : starts[middle + 1]].tobytes()
+            if other == encoded:
+                return True
+            if other < encoded:
+                first = middle + 1
+            else:
+                end = middle
+        return False
 
     @property
     def size_bytes(self) -> int:
