@@ -1,8 +1,7 @@
 """An embedder whose calls are measured and traced, and whose failures the operator is told of."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,30 +49,30 @@ class MeteredEmbedder:
         self.batch_texts_max = embedder.batch_texts_max
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        with self._watched("query"):
-            return await self._embedder.embed_query(text)
+        return await self._watched("query", self._embedder.embed_query(text))
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._check_budget is not None:
             await self._check_budget()
-        with self._watched("batch"):
-            return await self._embedder.embed_passages(texts)
+        return await self._watched("batch", self._embedder.embed_passages(texts))
 
-    @contextmanager
-    def _watched(self, kind: str) -> Iterator[None]:
+    async def _watched(
+        self, kind: str, embedding: Awaitable[NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
         started_s = time.perf_counter()
         try:
             if self._tracing is None:
-                yield
+                vectors = await embedding
             else:
                 with self._tracing.span(_SPANS[kind]):
-                    yield
+                    vectors = await embedding
         except EmbeddingUnavailable as error:
             self._say(kind, str(error))
             self._metrics.embedding_failed(kind)
             raise
         else:
             self._say(kind, "")
+            return vectors
         finally:
             self._metrics.embedded(kind, time.perf_counter() - started_s)
 
