@@ -1,6 +1,7 @@
 """An answer computed from the index: the bytes that are sent, cached and compared."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -20,6 +21,8 @@ from index.search.tables.related import RelatedDocument
 
 if TYPE_CHECKING:
     from gateway.rag.postprocessing import LlmOutput
+
+_SCORE = attrgetter("score")  # of a hit
 
 
 async def compute_answer(
@@ -62,7 +65,7 @@ async def build_answer(
     search_metrics.computed(
         scope.tenant,
         hits=len(result.hits),
-        best_score=max(hit.score for hit in result.hits) if is_absolute else None,
+        best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
         is_degraded=result.degraded,
     )
     llm_output = None

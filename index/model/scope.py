@@ -2,8 +2,7 @@
 
 import hashlib
 from collections.abc import Collection
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
 ScopeName: TypeAlias = Literal["private", "shared", "tenant", "public"]
@@ -11,7 +10,6 @@ ScopeName: TypeAlias = Literal["private", "shared", "tenant", "public"]
 SCOPE_NAMES: tuple[ScopeName, ...] = get_args(ScopeName)
 # The partition, the reader token and the scope of documents that other tenants may receive.
 PUBLIC: Final = "public"
-_FINGERPRINTS_MAX = 4_096  # of a scope each; a search asks for that of its own several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,14 @@ class Scope:
     shared: tuple[str, ...]
     owner: str
     public: bool
+    _fingerprint: bytes = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        shared = (*self.shared, self.owner) if self.shared else ()
+        parts = ((self.tenant,), self.grants, shared, (str(self.public),))
+        text = "\x1e".join("\x1f".join(part) for part in parts)
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        object.__setattr__(self, "_fingerprint", digest)
 
     @property
     def partitions(self) -> tuple[str, ...]:
@@ -63,15 +69,7 @@ class Scope:
     @property
     def fingerprint(self) -> bytes:
         """Equal for two scopes exactly if they admit the same documents by the same tokens."""
-        return _fingerprint(self)
-
-
-@lru_cache(_FINGERPRINTS_MAX)
-def _fingerprint(scope: Scope) -> bytes:
-    shared = (*scope.shared, scope.owner) if scope.shared else ()
-    parts = ((scope.tenant,), scope.grants, shared, (str(scope.public),))
-    text = "\x1e".join("\x1f".join(part) for part in parts)
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+        return self._fingerprint
 
 
 def resolve(

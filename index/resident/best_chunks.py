@@ -3,7 +3,7 @@
 Pure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from index.model.scope import ScopeName
-from index.resident.shard import ProposedChunks, ShardQuestion
+from index.resident.shard import AUDIENCE, ProposedChunks, ShardQuestion
 
 # The negated score, so that the best sorts first; the chunk's id; its dense score, None without a
-# vector; its lexical score; the proposal and the row that it comes from.
-_Scored: TypeAlias = tuple[float, int, float | None, float, ProposedChunks, int]
+# vector; its lexical score; the code of its audience; the proposal and the row that it comes from.
+_Scored: TypeAlias = tuple[float, int, float | None, float, int, ProposedChunks, int]
 
 _best_first = itemgetter(0, 1)
 
@@ -24,14 +24,13 @@ def best_chunks(
     question: ShardQuestion, proposed: Sequence[ProposedChunks]
 ) -> list[dict[str, Any]]:
     """The best chunks with the fields of their hits, best first, ties to the lower chunk id."""
-    scored = sorted(
-        chain.from_iterable(_scored(part, question) for part in proposed), key=_best_first
-    )
+    parts = [_scored(part, question) for part in proposed]
+    scored = sorted(chain.from_iterable(parts), key=_best_first)
     names = dict[tuple[str, tuple[str, ...]], ScopeName]()  # most chunks have the readers of others
     rows = []
-    for _, chunk_id, dense, lexical, part, place in scored[: question.count]:
+    for _, chunk_id, dense, lexical, audience, part, place in scored[: question.count]:
         row = part.segment.records.fields(place)
-        tokens = part.shard.allowed_tokens(part.segment, place)
+        tokens = part.shard.labels.audiences.tokens[audience]
         readers = row["tenant"], tokens
         if readers not in names:
             names[readers] = question.scope.name_of(*readers)
@@ -42,7 +41,7 @@ def best_chunks(
     return rows
 
 
-def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterator[_Scored]:
+def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterable[_Scored]:
     """`score` of `search.sql` for each chunk."""
     segment, rows = proposed.segment, proposed.rows
     scores = lexical = proposed.lexical.astype(np.float64)
@@ -55,6 +54,13 @@ def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterator[_Scor
         scores[places] += question.alpha * similarities
         for place, similarity in zip(places.tolist(), similarities.tolist(), strict=True):
             dense[place] = similarity
-    ids = segment.ids[rows].tolist()
-    part = repeat(proposed, len(rows))
-    return zip((-scores).tolist(), ids, dense, lexical.tolist(), part, rows.tolist(), strict=True)
+    return zip(
+        (-scores).tolist(),
+        segment.ids[rows].tolist(),
+        dense,
+        lexical.tolist(),
+        segment.labels[AUDIENCE, rows].tolist(),
+        repeat(proposed, len(rows)),
+        rows.tolist(),
+        strict=True,
+    )

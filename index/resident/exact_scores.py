@@ -5,7 +5,7 @@ shard that holds texts answers without PostgreSQL, so it has to sum in the same 
 the order by comparing scores of made-up vectors with those of the server.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -53,7 +53,7 @@ class SumOrder:
         bounded: NDArray[np.float64] = np.minimum(np.maximum(cosines, -1.0), 1.0)
         return 1.0 - (1.0 - bounded)
 
-    def lexical(self, terms: Iterable[TermProducts], rows_max: int) -> NDArray[np.float32]:
+    def lexical(self, terms: Sequence[TermProducts], rows_max: int) -> NDArray[np.float32]:
         """The sum of each row's products, added from the first term to the last; 0 without terms.
 
         Shape (rows_max,).
@@ -63,7 +63,7 @@ class SumOrder:
             for rows, products in terms:
                 totals[rows] += products.astype(np.float32)
             return totals
-        terms, before, sums = [*terms], [], []
+        before, sums = [], []
         for rows, products in terms:
             before.append(totals[rows])
             sums.append(before[-1] + products)
@@ -118,7 +118,7 @@ async def probe(session: Session) -> SumOrder | None:
             for vector, other in zip(dense, dense[::-1], strict=True)
         ]
         products = weights[0].astype(np.float64) * weights[1]
-        sums = order.lexical(((np.arange(_PROBES), of_term) for of_term in products), _PROBES)
+        sums = order.lexical([(np.arange(_PROBES), of_term) for of_term in products], _PROBES)
         if scores == row["dense"] and sums.tolist() == row["lexical"]:
             return order
     return None
@@ -132,7 +132,7 @@ def _bits_beyond_single(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return values.view(np.int64) & _BITS_BEYOND_SINGLE
 
 
-def _fused_sums(terms: Iterable[TermProducts], rows_max: int) -> NDArray[np.float32]:
+def _fused_sums(terms: Sequence[TermProducts], rows_max: int) -> NDArray[np.float32]:
     """As with fused multiply-add: each product is added exactly, and the sum is rounded once.
 
     A double rounds the exact sum first. Rounding that to odd makes the second rounding right.

@@ -52,24 +52,24 @@ class Labels(Generic[Value]):
 
 
 class Audiences(Labels[tuple[str, ...]]):
-    """The sets of tokens that admit a document: its owner's and its readers'."""
+    """The sets of tokens that admit a document: its owner's and its readers'.
+
+    tokens: by code.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._by_token: defaultdict[str, list[int]] = defaultdict(list)
-        self._tokens: list[tuple[str, ...]] = []
+        self.tokens: list[tuple[str, ...]] = []
 
     def code(self, value: tuple[str, ...]) -> int:
         before = len(self)
         code = super().code(value)
         if len(self) > before:
-            self._tokens.append(value)
+            self.tokens.append(value)
             for token in value:
                 self._by_token[token].append(code)
         return code
-
-    def tokens(self, code: int) -> tuple[str, ...]:
-        return self._tokens[code]
 
     def admitted(self, scope: Scope) -> NDArray[np.bool_]:
         """For each code, whether the scope admits it: `is_admitted` of `visibility.sql`."""

@@ -111,7 +111,7 @@ class PartitionStats:
 
 
 _LABEL_ROWS = {each.name: row for row, each in enumerate(fields(ChunkLabels))}
-_AUDIENCE, _TENANT = _LABEL_ROWS["audiences"], _LABEL_ROWS["tenants"]
+AUDIENCE, _TENANT = _LABEL_ROWS["audiences"], _LABEL_ROWS["tenants"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +210,7 @@ class Shard:
         admitted = segment.admitted.get(fingerprint)
         if admitted is None:
             if self.partition != PUBLIC:
-                codes, column = self.labels.audiences.admitted(scope), _AUDIENCE
+                codes, column = self.labels.audiences.admitted(scope), AUDIENCE
             elif scope.public:
                 codes = self.labels.tenants.where(lambda tenant: tenant != scope.tenant)
                 column = _TENANT
@@ -218,10 +218,6 @@ class Shard:
                 codes, column = np.zeros(len(self.labels.tenants), np.bool_), _TENANT
             admitted = segment.admitted[fingerprint] = codes[segment.labels[column]]
         return admitted
-
-    def allowed_tokens(self, segment: ShardSegment, row: int) -> tuple[str, ...]:
-        """The readers of a row's document, and its owner as a token."""
-        return self.labels.audiences.tokens(int(segment.labels[_AUDIENCE, row]))
 
 
 def can_answer(query: Query) -> bool:

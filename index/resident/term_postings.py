@@ -3,7 +3,7 @@
 Pure.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +49,7 @@ class TermPostings:
         is_ascending[self.starts[1:-1] - 1] = True  # there another term begins
         return bool(is_ascending.all())
 
-    def products(self, weights: Mapping[int, float]) -> Iterator[TermProducts]:
+    def products(self, weights: Mapping[int, float]) -> Sequence[TermProducts]:
         """Of the query's terms that a chunk holds, ascending: which rows, and weight times value.
 
         PostgreSQL receives weights in single precision.
@@ -59,10 +59,12 @@ class TermPostings:
         is_held = self.terms.take(places, mode="clip") == wanted if len(self.terms) else places < 0
         places = places[is_held]
         starts, ends = self.starts[places].tolist(), self.starts[places + 1].tolist()
+        held: list[TermProducts] = []
         for term, start, end in zip(wanted[is_held].tolist(), starts, ends, strict=True):
             weight = np.float64(np.float32(weights[term]))
             # NumPy goes to places of this type in half the time.
-            yield self.rows[start:end].astype(np.intp), self.values[start:end] * weight
+            held.append((self.rows[start:end].astype(np.intp), self.values[start:end] * weight))
+        return held
 
     def triples(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """The term, the row and the value of each posting."""

@@ -105,7 +105,7 @@ def select_hits(
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        document = hit.document
+        document = hit.tenant, hit.document_id
         hits_of_document = document_hits.get(document, 0)
         if hits_of_document and (overlapping := [other for other in hits if _overlap(other, hit)]):
             best, *others = overlapping

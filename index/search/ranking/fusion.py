@@ -7,10 +7,12 @@ first, ties to the lower chunk id: equal inputs give equal bytes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 _RANK_OFFSET = 60  # k, as in the source of `reciprocal_rank`
 RECIPROCAL_RANK_MAX = 2 / (_RANK_OFFSET + 1)  # of the first of both legs
+_CHUNK_ID, _SCORE = itemgetter(0), itemgetter(1)  # of a `FusedChunk`
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def _fuse(
 
 
 def _best_first(fused: Iterable[FusedChunk]) -> list[FusedChunk]:
-    return sorted(fused, key=lambda chunk: (-chunk.score, chunk.chunk_id))
+    return sorted(sorted(fused, key=_CHUNK_ID), key=_SCORE, reverse=True)  # both are stable
 
 
 def _legs(candidates: Sequence[Candidate]) -> dict[int, LegRank]:
