@@ -19,7 +19,6 @@ from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
 from gateway.rag.passage import Passage
 from gateway.search.pipeline import AnsweredSearch
-from gateway.search.response_body import search_index
 from gateway.search.search_request import SearchRequest
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
@@ -125,7 +124,7 @@ class TextCache:
         written to meanwhile.
         """
         try:
-            result = await search_index(self._searcher, search.scope, search.query)
+            result = await self._searcher.search(search.scope, search.query)
         except DatabaseUnavailable:
             return None
         found = {hit.chunk_id for hit in result.hits}

@@ -21,7 +21,6 @@ from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.search import embedders
 from gateway.search.cache_audit import CacheAuditRun, Verdict
-from gateway.search.response_body import search_index
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
 from gateway.tracing.spans import Service
@@ -202,7 +201,7 @@ async def search(
             receives_public=settings.public_documents and receives_public,
         )
         query = Query(text, top_k=top_k)
-        result = await search_index(services.search.searcher, visible, query)
+        result = await services.search.searcher.search(visible, query)
         reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
         shown = [address_of(tenant, hit.tenant, hit.document_id) for hit in result.hits]
         services.documents.read_log.documents(reader, shown)

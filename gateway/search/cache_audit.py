@@ -19,7 +19,7 @@ from cache.invalidation.drain import CountEvent, Invalidation
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
-from gateway.search.response_body import matches_body, search_index
+from gateway.search.response_body import matches_body
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable, UnreadableRecord, VectorRefused
 from index.invalidation.answer_dependencies import AnswerDependencies
@@ -95,7 +95,7 @@ class CacheAuditor:
         Raises `DatabaseUnavailable`.
         """
         try:
-            result = await search_index(self._searcher, scope, query)
+            result = await self._searcher.search(scope, query)
         except VectorRefused:  # the index has moved to another space
             return "moved"
         if result.degraded or not result.dependencies.exact:
@@ -136,7 +136,7 @@ class CacheAuditor:
         for tenant, document_id in sorted(shown):
             if await self._documents.read_of(scope, Filter(), tenant, document_id) is None:
                 # Unless its readers have changed since the comparison.
-                now = await search_index(self._searcher, scope, query)
+                now = await self._searcher.search(scope, query)
                 return _is_at(now, revisions)
         return False
 

@@ -67,18 +67,15 @@ class MeteredEmbedder:
                 with self._tracing.span(_SPANS[kind]):
                     vectors = await embedding
         except EmbeddingUnavailable as error:
-            self._say(kind, str(error))
+            if self._away[kind] != str(error):
+                self._away[kind] = str(error)
+                self._log.warning("embedder", kind=kind, state="unavailable", detail=str(error))
             self._metrics.embedding_failed(kind)
             raise
         else:
-            self._say(kind, "")
+            if self._away[kind]:
+                self._log.info("embedder", kind=kind, state="available")
+                self._away[kind] = ""
             return vectors
         finally:
             self._metrics.embedded(kind, time.perf_counter() - started_s)
-
-    def _say(self, kind: str, away: str) -> None:
-        if away and away != self._away[kind]:
-            self._log.warning("embedder", kind=kind, state="unavailable", detail=away)
-        elif self._away[kind] and not away:
-            self._log.info("embedder", kind=kind, state="available")
-        self._away[kind] = away

@@ -30,7 +30,7 @@ from gateway.search.answer_keys import (
     older_keys,
     read_key,
 )
-from gateway.search.response_body import build_answer, compute_answer, search_index
+from gateway.search.response_body import build_answer, compute_answer
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, freshness_of, require_received
 from gateway.search.search_services import SearchServices
@@ -195,7 +195,7 @@ async def compute_first(
 
     async def compute() -> ComputedAnswer | None:
         try:
-            result = await search_index(services.searcher, search.scope, search.query)
+            result = await services.searcher.search(search.scope, search.query)
         except (DatabaseUnavailable, VectorRefused):  # only a confirmed caller is told why
             return None
         if not authenticator.confirm_at(search.principal, result.history, result.access_revision):

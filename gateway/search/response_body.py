@@ -83,16 +83,6 @@ async def build_answer(
     )
 
 
-async def search_index(
-    searcher: Searcher, scope: Scope, query: Query, history: str | None = None
-) -> SearchResult:
-    """The search result from the database as it is now.
-
-    history: of the database that the scope was read from, if it was. Raises `DatabaseUnavailable`.
-    """
-    return await searcher.search(scope, query, history=history)
-
-
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
     """The body as it is sent and cached; it does not tell how it was computed."""
     body: dict[str, Any] = {}

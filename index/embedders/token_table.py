@@ -36,16 +36,12 @@ class TokenTable:
         self._ignored = ignored
         self._threads = EmbedderThreads()
 
-    @property
-    def dimensions(self) -> int:
-        return int(self._table.shape[1])
-
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector."""
         if len(text) > INLINE_LENGTH_MAX:
             vectors = await self._threads.embed_query(self._embed, [text])
         else:
-            vectors = self.embed_inline([text])
+            vectors = self._pool([self._tokens.of_text(text)])
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
@@ -63,7 +59,7 @@ class TokenTable:
 
     def _pool(self, texts_tokens: Iterable[Sequence[int]]) -> NDArray[np.float32]:
         sums = [self._sum(tokens[:TOKENS_MAX]) for tokens in texts_tokens]
-        vectors = np.array(sums, dtype=np.float32).reshape(-1, self.dimensions)
+        vectors = np.array(sums, dtype=np.float32).reshape(-1, self._table.shape[1])
         lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
         if np.count_nonzero(lengths) < len(lengths):
             # A row of a folder's table may be zero, or cancel another.

@@ -92,7 +92,7 @@ class ResidentShards:
 
     def holds(self, scope: Scope, document_filter: Filter) -> bool:
         """Whether the scope's partitions are in memory, with what the filter needs."""
-        if not all(partition in self._residents for partition in scope.partitions):
+        if not self._residents.keys() >= {*scope.partitions}:
             return False
         conditions = document_filter.unindexed
         if conditions is None:
@@ -107,8 +107,8 @@ class ResidentShards:
         """
         if not self._bytes_max:
             return None
-        shards = [self._use(partition) for partition in scope.partitions]
-        loaded = [each for each in shards if each is not None]
+        shards = [*map(self._use, scope.partitions)]
+        loaded = [*filter(None, shards)]
         return loaded if len(loaded) == len(shards) else None
 
     async def filtered(

@@ -5,10 +5,10 @@ error of its scores. `best_chunks` scores these as PostgreSQL does, and orders t
 is the one of a scan, to the last bit, on every machine.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numkong
 import numpy as np
@@ -153,17 +153,20 @@ class Shard:
     def rows(self) -> int:
         return sum(len(segment) for segment in self.segments)
 
-    def visible(self, question: ShardQuestion) -> Iterator[tuple[ShardSegment, NDArray[np.bool_]]]:
-        """Each segment, and which of its rows the scope and the filter admit."""
+    def visible(self, question: ShardQuestion) -> "list[VisibleRows]":
+        """The segments with rows that the scope and the filter admit, and which rows these are."""
         masks = []
         for condition, value in question.filter.conditions:
             if condition.mask is not None:
                 masks.append(condition.mask(value, self.labels))
+        visible: list[VisibleRows] = []
         for segment, live in zip(self.segments, self.live, strict=True):
             rows = live & self.admitted(segment, question.scope)
             for mask in masks:
                 rows &= mask(segment)
-            yield segment, rows
+            if rows.any():
+                visible.append((self, segment, rows))
+        return visible
 
     def without(self, removed: NDArray[np.int64]) -> "Shard":
         """The shard without those chunks."""
@@ -220,6 +223,9 @@ class Shard:
         return admitted
 
 
+VisibleRows: TypeAlias = tuple[Shard, ShardSegment, NDArray[np.bool_]]
+
+
 def can_answer(query: Query) -> bool:
     """Whether a shard can propose for the query.
 
@@ -245,23 +251,22 @@ async def propose(
 
     None also if the vector can't be compared with all chunks. Raises `Saturated`.
     """
-    spaces = {shard.space for shard in shards} - {None, question.space}
-    if question.vector is not None and (spaces or not question.vector.any()):
+    vector = question.vector
+    if vector is not None and not vector.any():
         return None
-    visible = [
-        (shard, segment, rows)
-        for shard in shards
-        for segment, rows in shard.visible(question)
-        if np.count_nonzero(rows)
-    ]
-    if sum(len(segment) for _, segment, _ in visible) <= _INLINE_ROWS_MAX:
+    visible: list[VisibleRows] = []
+    for shard in shards:
+        if vector is not None and shard.space not in (None, question.space):
+            return None
+        visible += shard.visible(question)
+    if sum([len(segment.ids) for _, segment, _ in visible]) <= _INLINE_ROWS_MAX:
         return _propose(visible, question, proposed_max)
     tenant = question.scope.tenant
     return await threads.run(tenant, _propose, visible, question, proposed_max)
 
 
 def _propose(
-    visible: Sequence[tuple[Shard, ShardSegment, NDArray[np.bool_]]],
+    visible: Sequence[VisibleRows],
     question: ShardQuestion,
     proposed_max: int,
 ) -> Sequence[ProposedChunks] | None:

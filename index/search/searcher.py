@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import assert_never
 
 import numpy as np
@@ -28,6 +29,8 @@ from index.search.tables import strategy
 from index.search.tables.facets import Facets
 from index.search.tables.strategy import StrategyLimits
 from index.text import highlights, spelling
+
+_TEXT = attrgetter("text")  # of a hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +172,17 @@ class Searcher:
     async def _search(
         self, scope: Scope, query: Query, known: KnownRevisions | None
     ) -> SearchResult:
-        asked = AskedSearch(scope, query)
-        for rows_max in (query.likely_depth, query.depth):
+        asked, depth = AskedSearch(scope, query), query.depth
+        for rows_max in (query.likely_depth, depth):
             chunks = await self._find(asked, rows_max, known)
             ranking = _fuse(query, chunks)[:rows_max]
-            order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
-            selected = select_hits(query, order, chunks.rows)
             if query.reorders:  # also a candidate that is no hit decides the order
+                order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
+                selected = select_hits(query, order, chunks.rows)
                 selected = replace(selected, examined=tuple(one.chunk_id for one in order))
-            if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
+            else:
+                selected = select_hits(query, ranking, chunks.rows)
+            if rows_max == depth or _is_complete(query, selected, ranking, rows_max):
                 return self._to_result(_Found(chunks, ranking, selected))
         raise AssertionError("the last search goes to the full depth")
 
@@ -213,7 +218,7 @@ class Searcher:
             as_of=chunks.revisions,
             access_revision=chunks.access_revision,
             audience_revision=chunks.audience_revision,
-            corrections=spelling.shown_corrections(corrections, [hit.text for hit in hits]),
+            corrections=spelling.shown_corrections(corrections, map(_TEXT, hits)),
             degraded=prepared.embedded_query.dense is None,
             facets=chunks.extras.facets,
             low_confidence=is_low_confidence,

@@ -149,13 +149,14 @@ def query(
     named = dates.named(text) if digits >= dates.DIGITS_MIN else []
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
-    for language in sorted({base_language(code) for code in languages}):
+    for language in sorted({*map(base_language, languages)}):
         others = _other_languages(asked_in, language)
         chances_of = _piece_chances(language).__getitem__
         if others:  # not remembered by piece: there would be one memory for each pair of languages
             chances_of = partial(_chances, (language, *others))
         terms = dict(chain.from_iterable(map(chances_of, pieces)))
-        terms.update((_index(span, language), _chance(RAREST)) for span in spans)
+        for span in spans:
+            terms[_index(span, language)] = _chance(RAREST)
         rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
         names = (*named, *phrases.named(pieces, language))
         weights |= _weigh(rarest, corrections, names, language, *others)
@@ -253,9 +254,8 @@ def is_foreign(asked_in: str | None, languages: Collection[str]) -> bool:
 
     False if no language is known.
     """
-    return bool(languages) and all(
-        _other_languages(asked_in, base_language(code)) for code in languages
-    )
+    others = [_other_languages(asked_in, base_language(code)) for code in languages]
+    return bool(others) and all(others)
 
 
 def load(languages: Collection[str]) -> None:
@@ -278,7 +278,7 @@ def load_stored() -> bool:
 
 def are_loaded(languages: Collection[str]) -> bool:
     """Whether texts in these languages are analysed without a wait."""
-    return all(base_language(code) in _WORD_LISTS for code in languages)
+    return _WORD_LISTS.keys() >= {*map(base_language, languages)}
 
 
 @lru_cache(maxsize=1_024)

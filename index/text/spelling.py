@@ -53,7 +53,7 @@ def doubtful(text: str, languages: Collection[str]) -> list[str]:
 
     languages: at least one. Of more than QUERY_WORDS_MAX the first are kept.
     """
-    first, *others = {lexical.base_language(code) for code in languages}
+    first, *others = {*map(lexical.base_language, languages)}
     rare = [*dict.fromkeys(chain.from_iterable(map(_rare_words(first).__getitem__, text.split())))]
     if others:
         rare = [word for word in rare if not _is_common(word, others)]

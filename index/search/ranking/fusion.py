@@ -64,18 +64,15 @@ def absolute(
     Retrieval, ACM TOIS 2023, here with both ends of each scale from theory.
     """
     dense_ranks, lexical_ranks = _ranks(dense), _ranks(lexical)
-    fused = [
-        FusedChunk(
-            chunk.chunk_id,
-            chunk.lexical
-            if chunk.dense is None
-            else alpha * chunk.dense + (1 - alpha) * chunk.lexical,
-            None if chunk.dense is None else LegRank(dense_ranks.get(chunk.chunk_id), chunk.dense),
-            LegRank(lexical_ranks.get(chunk.chunk_id), chunk.lexical) if chunk.lexical else None,
-        )
-        for chunk in scored
-    ]
-    return _best_first([chunk for chunk in fused if chunk.score > 0])
+    fused: list[FusedChunk] = []
+    for chunk_id, similarity, words in scored:
+        score = words if similarity is None else alpha * similarity + (1 - alpha) * words
+        if score > 0:
+            ranks = dense_ranks.get(chunk_id), lexical_ranks.get(chunk_id)
+            by_vector = None if similarity is None else LegRank(ranks[0], similarity)
+            by_words = LegRank(ranks[1], words) if words else None
+            fused.append(FusedChunk(chunk_id, score, by_vector, by_words))
+    return _best_first(fused)
 
 
 def relative(

@@ -23,12 +23,10 @@ def reordered(
     rows: Mapping[int, Row],
     reads: SnapshotReads,
 ) -> Sequence[FusedChunk]:
-    """The candidates in the order in which they become hits.
+    """The candidates in the order in which they become hits, if the query reorders them.
 
     ranking: best first. rows: by chunk id, the fields of a hit. Ties keep the order of the ranking.
     """
-    if not query.reorders:
-        return ranking
     score_min = query.min_score or 0.0
     candidates = {chunk.chunk_id: chunk for chunk in ranking if chunk.score >= score_min}
     ranked = [

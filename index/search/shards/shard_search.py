@@ -108,7 +108,7 @@ class ShardSearch:
             if shards is None:
                 return None
             facts = facts or _facts(shards)
-            prepared = await self._preparer.prepare(asked, rows_max, facts, _own(shards).words)
+            prepared = await self._preparer.prepare(asked, rows_max, facts, shards[0].words)
             found = await self._propose_and_confirm(prepared, shards, known)
             if found is None:
                 return None
@@ -184,14 +184,9 @@ class ShardSearch:
             row.update(by_chunk.get(row["chunk_id"], {}))
 
 
-def _own(shards: Sequence[Shard]) -> Shard:
-    """The tenant's; that of `public` comes after it."""
-    return shards[0]
-
-
 def _facts(shards: Sequence[Shard], confirmed: SnapshotCounters | None = None) -> IndexFacts:
     """Of these shards; the vocabulary, which grows beside them, is as PostgreSQL confirms it."""
-    own = _own(shards)
+    own = shards[0]  # the tenant's; that of `public` comes after it
     languages = own.stats.languages
     if shards[1:]:
         languages = languages.union(*(each.stats.languages for each in shards[1:]))
@@ -200,7 +195,7 @@ def _facts(shards: Sequence[Shard], confirmed: SnapshotCounters | None = None) -
 
 
 def _to_found_chunks(prepared: PreparedSearch, found: _Found) -> FoundChunks:
-    own, confirmed, rows = _own(found.shards), found.confirmed, found.rows
+    own, confirmed, rows = found.shards[0], found.confirmed, found.rows
     return FoundChunks(
         prepared=prepared,
         scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in rows],
