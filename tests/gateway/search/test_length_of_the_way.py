@@ -107,4 +107,4 @@ async def test_a_new_question_makes_few_calls_in_few_files(
     def sent(number: int) -> bytes:
         return request(ana, f"annual days {ROUNDS_MAX + number}")
 
-    await reach(525, 93, connections[:1], sent, "nearhit; fwd=miss")
+    await reach(446, 91, connections[:1], sent, "nearhit; fwd=miss")
