@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from common import tracebacks
 from common.errors import Saturated
 from gateway import field_errors
 from gateway.field_errors import FieldError
@@ -295,6 +296,13 @@ _DATABASE_DETAILS = {
 
 
 def from_exception(error: Exception, request_id: str) -> Problem:
+    """The problem that the caller sees: the end of the error, whose traceback is let go of."""
+    problem = _problem_of(error, request_id)
+    tracebacks.release(error)
+    return problem
+
+
+def _problem_of(error: Exception, request_id: str) -> Problem:
     match error:
         case Problem():
             return error

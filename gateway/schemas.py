@@ -107,7 +107,10 @@ def parse(model: type[Model], body: bytes) -> Model:
     """
     parsed = _parse(model, body)
     if isinstance(parsed, problems.Problem):
-        raise parsed
+        try:
+            raise parsed
+        finally:
+            del parsed  # the problem's traceback holds this frame, which must not hold it
     return parsed
 
 

@@ -1,6 +1,7 @@
 """The scripts of the folder `scripts`, which Redis runs by their digests."""
 
 import hashlib
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -20,10 +21,9 @@ class LuaScripts:
 
     async def evaluate(self, send: Send, name: str, *arguments: EncodableT) -> Any:
         script = self._scripts[name]
-        try:
+        with suppress(NoScriptError):
             return await send("EVALSHA", script.digest, *arguments)
-        except NoScriptError:  # EVAL also stores the script on the server
-            return await send("EVAL", script.source, *arguments)
+        return await send("EVAL", script.source, *arguments)  # also stores it on the server
 
 
 class _Script:

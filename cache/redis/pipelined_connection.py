@@ -112,7 +112,10 @@ class _Connection:
             if is_of_closed_transport(error):
                 raise NotConnected("the connection has ended") from error
             raise
-        return await reply
+        try:
+            return await reply
+        finally:
+            del reply  # an error's traceback holds this frame, which must not hold the error
 
     def close(self) -> None:
         self.is_over = True

@@ -65,7 +65,10 @@ class FairThreads:
 
         running = self._executor.submit(call)
         running.add_done_callback(end)
-        return await asyncio.wrap_future(running)
+        try:
+            return await asyncio.wrap_future(running)
+        finally:
+            del running  # an error's traceback holds this frame, which must not hold the error
 
     def _end(self, tenant: str, taker: TurnTaker | None, used_s: float) -> None:
         self._shares.release(tenant)

@@ -36,6 +36,7 @@ from math import inf
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from common import tracebacks
 from common.shares.slots import FairSlots
 
 S = TypeVar("S")
@@ -257,6 +258,9 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             if self._thrown is None:
                 return self._work.send(None)
             return self._work.throw(self._take_thrown())
+        except asyncio.CancelledError as error:
+            tracebacks.release(error)  # its frames hold what the task worked on
+            raise
         finally:
             taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 

@@ -170,7 +170,12 @@ async def test_what_a_cancelled_task_held_is_freed_with_it() -> None:
 
     async def holds(taker: Taker) -> None:
         held.add(taker)
-        await asyncio.sleep(60)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError as error:
+            errors = [error]  # as a task group does
+            assert errors
+            raise
 
     async def request() -> None:
         await take_turns(clock.taker("beta"), holds(clock.taker("acme")))

@@ -44,6 +44,10 @@ class BufferedTransport:
     def is_closing(self) -> bool:
         return self._is_ending or self._transport.is_closing()
 
+    def detach(self) -> None:
+        """Let go of what `end` holds: the connection, which is lost."""
+        self._end = self._transport.close
+
     def flush(self) -> None:
         if self._pieces and not self._transport.is_closing():
             self._transport.write(b"".join(self._pieces))

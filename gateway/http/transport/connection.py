@@ -79,17 +79,22 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self)
         self._unstall()
+        self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        self.scope = self.cycle = None  # type: ignore[assignment]  # they hold the connection
+        self._buffered.detach()
 
     def buffered_body(self) -> bytes | None:
         """The body of the current request if all of it has arrived, else None.
 
         The request does not receive these bytes again.
         """
-        if self.cycle.more_body:
+        cycle = self.cycle
+        if cycle is None or cycle.more_body:
             return None
-        self.cycle.message_event.clear()
-        return bytes(self.cycle.body)
+        cycle.message_event.clear()
+        body, cycle.body = bytes(cycle.body), bytearray()
+        return body
 
     def remember(self, known: KnownHead) -> None:
         """Remember the head of the current request, so that the next equal one is not parsed.
@@ -324,6 +329,7 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if self._phase == _ANSWER and not self.transport.is_closing():
             self._phase = _HEAD
+            self.scope = self.cycle = None  # type: ignore[assignment]  # they hold a body
             data, self._pipelined = self._pipelined, b""
             if data:  # of the next request, in a context of its own
                 contextvars.Context().run(self.data_received, data)

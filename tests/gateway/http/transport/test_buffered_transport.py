@@ -16,6 +16,7 @@ from gateway.http.telemetry import Trace
 from gateway.http.transport.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.transport.connection import Connection
 from gateway.http.transport.connections import ConnectionLimits, Connections
+from tests.gateway.support.garbage import only_collected
 
 pytestmark = pytest.mark.anyio
 
@@ -186,3 +187,19 @@ async def test_nothing_is_sent_to_a_caller_that_has_gone_meanwhile() -> None:
     held.close()
 
     assert transport.written == []
+
+
+async def test_a_lost_connection_is_freed_with_the_body_of_its_request() -> None:
+    async def respond(_scope: Scope, receive: Receive, _send: Send) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    with only_collected() as garbage:
+        protocol = connected(Recorded(), respond, NoHeads())
+        protocol.data_received(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf")
+        (task,) = protocol.tasks
+        protocol.connection_lost(ConnectionResetError())
+        await task
+        del protocol, task
+
+    assert [each for each in garbage if isinstance(each, Connection | bytearray)] == []
