@@ -98,7 +98,14 @@ def _metadata_value(value: object) -> object:
 
 
 def _normal_scalar(value: object) -> object:
-    return instant.normal_form(normalise(value)) if isinstance(value, str) else value
+    if not isinstance(value, str) or (len(value) < instant.CHARACTERS_MIN and _is_plain(value)):
+        return value
+    return instant.normal_form(normalise(value))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is normal and storable as it is; a list may have thousands of such texts."""
+    return text.isascii() and text.isprintable()
 
 
 def _is_scalar(value: object) -> bool:
@@ -110,7 +117,8 @@ def _is_scalar(value: object) -> bool:
         case float():
             return math.isfinite(value)
         case str():
-            return len(value) <= METADATA_TEXT_CHARACTERS_MAX and not UNSTORABLE.search(value)
+            is_storable = _is_plain(value) or not UNSTORABLE.search(value)
+            return len(value) <= METADATA_TEXT_CHARACTERS_MAX and is_storable
         case _:
             return False
 

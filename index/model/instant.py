@@ -20,6 +20,7 @@ _TIME = re.compile(
     " ?([Zz]|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 )
 _CHARACTERS_MAX = 64
+CHARACTERS_MIN = 16  # of a time, as 2025-06-01T12:00
 
 
 def normal_form(text: str) -> str:
