@@ -7,7 +7,7 @@
 """
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -39,6 +39,8 @@ from ingest.write.writer import Writer
 _PAGES_MAX = 100_000
 _DOCUMENTS_PAGE = 100
 _CHANGED_MAX = 10_000  # documents; of more of them, all documents are compared with the tuples
+_BATCH_MAX = 10_000  # changes
+BATCH_EVERY = timedelta(seconds=1)  # of a store that answers slowly
 # Changes may have a time before the read began although they were made after it: clocks differ.
 _OVERLAP = timedelta(minutes=2)
 # OpenFGA sorts changes by time. One that is older than this comes from another history.
@@ -84,6 +86,25 @@ class WatchServices:
     ignored: Callable[[IgnoredReason], None]
     changed: Callable[[int], None]
     now: Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Changes that are applied together. position: after them. number: how many they were."""
+
+    position: StorePosition
+    began_at: datetime
+    changes: dict[TupleKey, TupleMeaning | None] = field(default_factory=dict)
+    number: int = 0
+
+    def add(self, page: tuple[ChangeAnswer, ...], token: str, changes: TupleChanges) -> None:
+        newest_at = _newest(page, self.position.changed_at)
+        self.position = replace(self.position, continuation_token=token, changed_at=newest_at)
+        self.changes |= changes
+        self.number += len(page)
+
+    def is_due(self, now: datetime) -> bool:
+        return self.number >= _BATCH_MAX or now - self.began_at >= BATCH_EVERY
 
 
 class StoreWatch:
@@ -134,16 +155,33 @@ class StoreWatch:
     async def _apply_changes(
         self, position: StorePosition, interpreter: TupleInterpreter
     ) -> StorePosition:
-        """Apply page by page. Raises `PositionLost` if the changes do not go on from there."""
-        async for page, token in self._changes(position):
-            _require_order(page, position.changed_at)
-            newest_at = _newest(page, position.changed_at)
-            moved = replace(position, continuation_token=token, changed_at=newest_at)
-            changes = self._interpret(page, interpreter)
-            self._note_changed(changes)
-            position = await self._services.tuples.apply(self._store.tenant, changes, moved)
-            self._services.changed(len(page))
-        return position
+        """Apply those of many pages together, since each time all members of the changed groups are
+        compared; what comes before a failure is applied.
+
+        Raises `PositionLost` if the changes do not go on from the position.
+        """
+        batch = _Batch(position, self._services.now())
+        try:
+            async for page, token in self._changes(position):
+                _require_order(page, batch.position.changed_at)
+                batch.add(page, token, self._interpret(page, interpreter))
+                if batch.is_due(self._services.now()):
+                    batch = await self._apply(batch)
+        except OpenfgaUnavailable:
+            await self._apply(batch)
+            raise
+        return (await self._apply(batch)).position
+
+    async def _apply(self, batch: "_Batch") -> "_Batch":
+        """Apply the batch, and begin the next."""
+        if not batch.number:
+            return batch
+        self._note_changed(batch.changes)
+        position = await self._services.tuples.apply(
+            self._store.tenant, batch.changes, batch.position
+        )
+        self._services.changed(batch.number)
+        return _Batch(position, self._services.now())
 
     def _note_changed(self, changes: TupleChanges) -> None:
         """Too many documents are not named: all are compared instead."""

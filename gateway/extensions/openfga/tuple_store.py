@@ -17,6 +17,7 @@ from index.postgres.database import Database
 from index.postgres.session import Row, Session
 
 NESTED_MAX = 25  # OpenFGA's own default, `resolveNodeLimit`
+ROWS_MAX = 10_000  # of one statement, which has 30 seconds; 3 on a busy machine
 
 TupleKind: TypeAlias = Literal["member", "nested", "reader"]
 
@@ -92,7 +93,7 @@ class TupleStore:
         """
         async with self._database.transaction() as session:
             moved = await _move(session, tenant, position)
-            gone = await session.rows("openfga.delete_tuples", tenant, *_columns(changes))
+            gone = await _in_parts(session, "openfga.delete_tuples", tenant, _columns(changes))
             await _put(session, tenant, changes)
             targets: dict[str, set[str]] = defaultdict(set)
             for row in gone:
@@ -125,7 +126,7 @@ class TupleStore:
                 for row in await session.rows("openfga.all_tuples", tenant)
             }
             gone = stored.keys() - meaningful.keys()
-            await session.rows("openfga.delete_tuples", tenant, *_columns(gone))
+            await _in_parts(session, "openfga.delete_tuples", tenant, _columns(gone))
             new = {
                 key: meaning for key, meaning in meaningful.items() if stored.get(key) != meaning
             }
@@ -197,14 +198,13 @@ async def _put(session: Session, tenant: str, changes: TupleChanges) -> None:
     meaningful = {key: meaning for key, meaning in changes.items() if meaning is not None}
     if meaningful:
         meanings = list(meaningful.values())
-        await session.rows(
-            "openfga.put_tuples",
-            tenant,
+        columns = (
             *_columns(meaningful),
             [meaning.kind for meaning in meanings],
             [meaning.target for meaning in meanings],
             [meaning.grantee for meaning in meanings],
         )
+        await _in_parts(session, "openfga.put_tuples", tenant, columns)
 
 
 async def _update_members(
@@ -219,9 +219,9 @@ async def _update_members(
     stored = set(map(_pair, await session.rows("openfga.members", tenant, groups)))
     removed, added = sorted(stored - wanted), sorted(wanted - stored)
     if removed:
-        await session.rows("openfga.remove_members", tenant, *_pairs(removed))
+        await _in_parts(session, "openfga.remove_members", tenant, _pairs(removed))
     if added:
-        await session.rows("openfga.add_members", tenant, *_pairs(added))
+        await _in_parts(session, "openfga.add_members", tenant, _pairs(added))
     if repairs:
         memberships = await session.rows("openfga.memberships", tenant, groups)
         added = sorted(wanted - set(map(_pair, memberships)))
@@ -233,12 +233,12 @@ async def _update_members(
     changed = False
     if removed:
         if await session.rows("openfga.lock_keys", tenant, *_pairs(removed)):
-            await session.rows("openfga.strip_keys", tenant, *_pairs(removed))
+            await _in_parts(session, "openfga.strip_keys", tenant, _pairs(removed))
             changed = True
-        gone = await session.rows("openfga.remove_memberships", tenant, *_pairs(removed))
+        gone = await _in_parts(session, "openfga.remove_memberships", tenant, _pairs(removed))
         changed |= await _log(session, tenant, "member.remove", gone)
     if added:
-        new = await session.rows("openfga.add_memberships", tenant, *_pairs(added))
+        new = await _in_parts(session, "openfga.add_memberships", tenant, _pairs(added))
         changed |= await _log(session, tenant, "member.add", new)
     if changed:
         await session.rows("provisioning.raise_access_revision", tenant)
@@ -252,7 +252,23 @@ async def _update_readers(session: Session, tenant: str, documents: Sequence[str
     stored = {(row["document_id"], row["reader"]) for row in rows}
     for pairs, is_removed in ((stored - wanted, True), (wanted - stored, False)):
         if pairs:
-            await session.rows("openfga.put_readers", tenant, *_pairs(sorted(pairs)), is_removed)
+            columns = _pairs(sorted(pairs))
+            await _in_parts(session, "openfga.put_readers", tenant, columns, is_removed)
+
+
+async def _in_parts(
+    session: Session,
+    statement: str,
+    tenant: str,
+    columns: Sequence[Sequence[str]],
+    *arguments: object,
+) -> list[Row]:
+    """Run a statement with all rows of the columns, `ROWS_MAX` at a time."""
+    rows = list[Row]()
+    for start in range(0, len(columns[0]), ROWS_MAX):
+        part = [column[start : start + ROWS_MAX] for column in columns]
+        rows += await session.rows(statement, tenant, *part, *arguments)
+    return rows
 
 
 async def _log(session: Session, tenant: str, action: str, rows: Sequence[Row]) -> bool:

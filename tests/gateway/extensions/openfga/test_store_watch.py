@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway import extension_settings
-from gateway.extensions.openfga import store_watcher
+from gateway.extensions.openfga import store_watch, store_watcher, tuple_store
 from gateway.extensions.openfga.errors import OpenfgaUnavailable
 from gateway.extensions.openfga.extension import EXTENSION
 from gateway.extensions.openfga.openfga_services import OpenfgaServices
@@ -154,6 +154,32 @@ async def test_members_and_readers_come_from_all_pages_of_the_tuples(watched: Wa
     assert await nested.found("leave") == ["leave"]
     assert await direct.found("leave") == ["leave"]
     assert await stranger.found("leave") == []
+
+
+async def test_changes_of_many_pages_are_applied_together_and_a_large_store_in_parts(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuple_store, "ROWS_MAX", 7)
+    monkeypatch.setattr(store_watch, "BATCH_EVERY", timedelta(hours=1))
+    tuples, tenant = watched.watching.tuples, watched.watched.tenant
+    for number in range(30):
+        watched.store.write(f"user:a{number}", "member", "group:core")
+    await watched.watch.poll()
+    assert len(await watched.members("core")) == 30
+    before = await tuples.position(tenant)
+    for number in range(250):
+        watched.store.write(f"user:b{number}", "member", "group:core")
+    watched.store.delete("user:a0", "member", "group:core")
+
+    watched.openfga.failures = [None, None, None, (500, {}, "internal_error")]
+    with pytest.raises(OpenfgaUnavailable):
+        await watched.watch.poll()
+
+    assert len(await watched.members("core")) == 230, "two pages came before the failure"
+    assert (await tuples.position(tenant)).sequence == before.sequence + 1
+    await watched.watch.poll()
+    assert len(await watched.members("core")) == 279
+    assert (await tuples.position(tenant)).sequence == before.sequence + 2
 
 
 async def test_a_removed_viewer_gets_nothing_from_a_warm_cache(watched: Watched) -> None:
