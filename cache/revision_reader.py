@@ -9,7 +9,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -70,17 +70,20 @@ class RevisionReader(Generic[T]):
         is_sufficient: Callable[[Mapping[str, T]], bool] = _anything,
     ) -> "asyncio.Future[Mapping[str, T]]":
         """The tenants' values, read after this call; from the source unless those known suffice."""
-        known = self.known(tenants)
-        if known is not None and is_sufficient(known):
-            ready: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
-            ready.set_result(known)
-            return ready
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[Mapping[str, T]] = loop.create_future()
+        if self._known is not None:
+            known = self.known(tenants)
+            if known is not None and is_sufficient(known):
+                waiter.set_result(known)
+                return waiter
         if self._next is None:
             self._next = _Batch()
-        waiter = self._next.join(tenants)
+        self._next.tenants.update(tenants)
+        self._next.waiters.append(waiter)
         if self._runner is None:
-            # It reads for later requests too, and so belongs to the trace of none.
-            self._runner = self._next.loop.create_task(self._run(), context=Context())
+            # It reads for later requests too, and so belongs to the trace and the turns of none.
+            self._runner = asyncio.Task(self._run(), loop=loop, context=Context())
         return waiter
 
     def latest(self, tenant: str, age_max_s: float) -> T | None:
@@ -125,20 +128,19 @@ class RevisionReader(Generic[T]):
     async def _run(self) -> None:
         while self._next is not None:
             batch, self._next = self._next, None
-            await self._read(batch)
+            begun_at_s = self._clock_s()
+            try:
+                values = await self._source.revisions(batch.tenants)
+            except Exception as error:
+                for waiter in batch.waiters:
+                    if not waiter.done():
+                        waiter.set_exception(error)
+                continue
+            values = self._remember(values, begun_at_s)
+            for waiter in batch.waiters:
+                if not waiter.done():
+                    waiter.set_result(values)
         self._runner = None
-
-    async def _read(self, batch: "_Batch[T]") -> None:
-        begun_at_s = self._clock_s()
-        try:
-            values = await self._source.revisions(batch.tenants)
-        except Exception as error:
-            for waiter in batch.waiting():
-                waiter.set_exception(error)
-            return
-        values = self._remember(values, begun_at_s)
-        for waiter in batch.waiting():
-            waiter.set_result(values)
 
     def _remember(self, values: Mapping[str, T], read_at_s: float) -> Mapping[str, T]:
         """The values, as the same objects as before where they have not changed."""
@@ -155,19 +157,9 @@ class RevisionReader(Generic[T]):
         return remembered
 
 
+@dataclass(slots=True)
 class _Batch(Generic[T]):
     """The requests that wait for one statement; each has its own future, which it may cancel."""
 
-    def __init__(self) -> None:
-        self.tenants: set[str] = set()
-        self.loop = asyncio.get_running_loop()
-        self._waiters: list[asyncio.Future[Mapping[str, T]]] = []
-
-    def join(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
-        self.tenants.update(tenants)
-        waiter: asyncio.Future[Mapping[str, T]] = self.loop.create_future()
-        self._waiters.append(waiter)
-        return waiter
-
-    def waiting(self) -> "list[asyncio.Future[Mapping[str, T]]]":
-        return [waiter for waiter in self._waiters if not waiter.done()]
+    tenants: set[str] = field(default_factory=set)
+    waiters: "list[asyncio.Future[Mapping[str, T]]]" = field(default_factory=list)

@@ -96,7 +96,7 @@ class ObservedRevisions:
         counters = await self._tenants.revisions(tenants)
         for tenant, current in counters.items():
             latest = self._latest.get(tenant)
-            if latest is not None and current.is_before(latest):
+            if latest is not None and current != latest and current.is_before(latest):
                 self._count("went_back")
                 await _begin_history(self._tenants, current.history)
                 counters = await self._tenants.revisions(tenants)

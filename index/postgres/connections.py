@@ -169,7 +169,7 @@ async def verify_direct(connection: Connection) -> None:
 
 async def system_identifier(url: str) -> int:
     """What a server shares with its standbys alone. Raises `DatabaseUnavailable`."""
-    with unavailable():
+    with unavailable:
         async with direct_connection(url) as connection:
             identifier: int = await connection.fetchval(_SYSTEM_IDENTIFIER)
     return identifier
@@ -247,7 +247,7 @@ async def _pool(
     statements_max: int = _STATEMENTS_MAX,
     connections_min: int = 1,
 ) -> AsyncIterator[Pool]:
-    with unavailable(), role_errors():
+    with unavailable, role_errors():
         pool = await asyncpg.create_pool(
             url,
             min_size=connections_min,
@@ -325,17 +325,13 @@ def _pooler_in_between() -> PoolerRefused:
     )
 
 
-def unavailable() -> AbstractContextManager[None]:
-    """Turn the driver's errors of an unavailable server into `DatabaseUnavailable`.
+class _Unavailable(AbstractContextManager[None]):
+    """Turns the driver's errors of an unavailable server into `DatabaseUnavailable`.
 
     And those of a text that no row can hold into `UnstorableText`: requests are checked before, and
     what a check has missed is still the request's fault.
+    Without state, so one serves all: each statement of a search enters it.
     """
-    return _TRANSLATED
-
-
-class _Translated(AbstractContextManager[None]):
-    """Without state, so one serves all: each statement of a search enters it."""
 
     def __exit__(
         self,
@@ -347,7 +343,7 @@ class _Translated(AbstractContextManager[None]):
             _translate(error)
 
 
-_TRANSLATED = _Translated()
+unavailable = _Unavailable()
 
 
 def _translate(error: BaseException) -> None:

@@ -38,6 +38,7 @@ class Database:
     url: of the server itself, even if the pool uses a pooler.
     searching: the connections of searches alone.
     history: the database's history when last read; empty before that.
+    dedicated: the connection for small statements that are run all the time.
     """
 
     def __init__(
@@ -46,7 +47,6 @@ class Database:
         pool: Pool,
         searches: SearchConnections,
         health: Health,
-        observe: ObserveStatement,
         announce: "Announce",
         *,
         logged: bool,
@@ -59,11 +59,11 @@ class Database:
         self._pool = pool
         self._shares = SessionShares(max(1, pool.get_max_size() - 1))  # one is dedicated
         self._primary = primary or pool
-        self._observe = observe
+        self._observe = health.answered
         self._announce = announce
         self._logged = logged
         self._shard_functions = security_definer_functions.Functions(function_roles.SHARDS)
-        self._dedicated = DedicatedConnection(pool, health, observe)
+        self.dedicated = DedicatedConnection(pool, health)
 
     @property
     def owner_pool(self) -> Pool:
@@ -76,12 +76,12 @@ class Database:
 
         It is the one that notices a new server: if it was lost, others may lead to the old one.
         """
-        return self._dedicated.is_open
+        return self.dedicated.is_open
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """A session; at its end, what it has committed is announced."""
-        with unavailable():
+        with unavailable:
             async with (
                 self._shares.slot(),
                 self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
@@ -145,7 +145,7 @@ class Database:
 
     async def _create_shard_functions(self) -> Mapping[str, str]:
         functions = self._shard_functions
-        with unavailable():
+        with unavailable:
             if self._primary is not self._pool:
                 async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                     await functions.find_all(connection)
@@ -182,14 +182,10 @@ class Database:
     @asynccontextmanager
     async def direct_session(self) -> AsyncIterator[Session]:
         """A session on a new connection of its own, without a pooler and without our settings."""
-        with unavailable():
+        with unavailable:
             # The migrations verified the URL; to a holder of a lease each round trip counts.
             async with connections.direct_connection(self._url, verifies=False) as connection:
                 yield Session(connection, self._observe)
-
-    async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        """`rows` on the dedicated connection, one call at a time; it announces nothing."""
-        return await self._dedicated.rows(name, *arguments)
 
     async def begin_history(self, history: str) -> None:
         """Store a new history, which the dedicated connection has read.
@@ -204,13 +200,13 @@ class Database:
 
     async def renew_connections(self) -> None:
         """Run all later statements, dedicated ones too, on new connections."""
-        self._dedicated.renew()
+        self.dedicated.renew()
         await self._pool.expire_connections()
         await self.searching.renew_connections()
 
     async def release(self) -> None:
         """Close the dedicated connection, and return those of searches to their pool."""
-        await self._dedicated.release()
+        await self.dedicated.release()
         await self.searching.release()
 
 
@@ -263,16 +259,11 @@ async def connect(
         shares = FairSlots(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
-        health = Health()
-
-        def observe_answer(name: str, seconds: float) -> None:
-            health.answered()
-            observe(name, seconds)
-
-        searches = SearchConnections(searching, owner, shares, health, observe_answer)
-        database = Database(url, owner, searches, health, observe_answer, announce, logged=logged)
+        health = Health(observe)
+        searches = SearchConnections(searching, owner, shares, health)
+        database = Database(url, owner, searches, health, announce, logged=logged)
         try:
-            with unavailable(), connections.role_errors():
+            with unavailable, connections.role_errors():
                 await function_roles.check_all(owner, searching, ACQUIRE_TIMEOUT_S)
             await searches.create_functions()
             if ahead.all:  # on the connection that has served until here, taken before others do
@@ -310,15 +301,12 @@ async def connect_standby(
         shares = FairSlots(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
-        health = Health()
+        health = Health(observe)
         standby = Database(
             url,
             owner,
-            SearchConnections(
-                searching, primary.owner_pool, shares, health, observe, standby=owner
-            ),
+            SearchConnections(searching, primary.owner_pool, shares, health, standby=owner),
             health,
-            observe,
             announce_to_nobody,
             logged=False,
             primary=primary.owner_pool,

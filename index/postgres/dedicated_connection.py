@@ -1,9 +1,10 @@
 """One connection of a pool that stays taken, for small statements that are run all the time."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -11,7 +12,7 @@ from asyncpg.pool import PoolConnectionProxy
 from index.errors import DatabaseUnavailable
 from index.postgres.connections import Pool, unavailable
 from index.postgres.search_connections import Health
-from index.postgres.session import RAISING, ObserveStatement, Row, Session
+from index.postgres.session import RAISING, STATEMENTS, Row
 
 TIMEOUT_S = 2.0  # a starting value, not measured: statements look up rows by primary key
 
@@ -22,12 +23,10 @@ class DedicatedConnection:
     Taking a connection for each costs more than a small statement (measured: 183 against 106 µs).
     """
 
-    def __init__(self, pool: Pool, health: Health, observe: ObserveStatement) -> None:
+    def __init__(self, pool: Pool, health: Health) -> None:
         self._pool = pool
         self._health = health
-        self._observe = observe
         self._connection: PoolConnectionProxy[asyncpg.Record] | None = None
-        self._session: Session | None = None  # on it
         self._is_stale = False
 
     @property
@@ -41,24 +40,27 @@ class DedicatedConnection:
         assert name not in RAISING, "holders of read leases would not hear of it"
         if self._is_stale:
             await self.release()
-        is_fresh = self._connection is None
-        try:
-            return await self._rows(name, *arguments)
-        except DatabaseUnavailable:
-            self._health.failed()
-            await self.release()
-            if is_fresh:
-                raise
-        return await self._rows(name, *arguments)  # the old connection was lost
+        while True:
+            is_fresh = self._connection is None
+            try:
+                with unavailable:
+                    async with asyncio.timeout(TIMEOUT_S):
+                        connection = self._connection or await self._open()
+                        started_s = time.perf_counter()
+                        rows = await connection.fetch(STATEMENTS[name], *arguments)
+            except DatabaseUnavailable:
+                self._health.failed()
+                await self.release()
+                if is_fresh:
+                    raise
+                continue  # the old connection was lost
+            self._health.answered(name, time.perf_counter() - started_s)
+            return cast("Sequence[Row]", rows)
 
-    async def _rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        with unavailable():
-            async with asyncio.timeout(TIMEOUT_S):
-                if self._session is None:
-                    self._connection = await self._pool.acquire()
-                    self._session = Session(self._connection, self._observe)
-                    self._is_stale = False
-                return await self._session.rows(name, *arguments)
+    async def _open(self) -> "PoolConnectionProxy[asyncpg.Record]":
+        self._connection = await self._pool.acquire()
+        self._is_stale = False
+        return self._connection
 
     def renew(self) -> None:
         """Run all later statements on a new connection."""
@@ -66,7 +68,7 @@ class DedicatedConnection:
 
     async def release(self) -> None:
         """Return the connection to the pool, closed, because its state is unknown."""
-        connection, self._connection, self._session = self._connection, None, None
+        connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(asyncpg.InterfaceError):  # lost, and so already in the pool again
                 connection.terminate()

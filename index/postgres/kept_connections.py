@@ -82,7 +82,7 @@ class KeptConnections:
 
     async def discard(self, kept: _Kept, *, is_lost: bool = False) -> None:
         """Return it to the pool, which waits until even a cancelled statement has ended."""
-        with suppress(DatabaseUnavailable), unavailable():
+        with suppress(DatabaseUnavailable), unavailable:
             if is_lost:
                 kept.connection.terminate()
             await self._pool.release(kept.connection)

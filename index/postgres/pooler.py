@@ -61,7 +61,7 @@ class Pooler:
         """
         owners = connections.session(timeouts_s.owner)
         searches = connections.session(timeouts_s.searches)
-        with unavailable():
+        with unavailable:
             async with connections.direct_connection(server_url) as connection:
                 await _set_role_properties(connection, owners, searches)
                 database_identity = await connection.fetchrow(_DATABASE_IDENTITY)

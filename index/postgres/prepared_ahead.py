@@ -37,14 +37,14 @@ NOTHING_AHEAD = PreparedAhead()
 async def prepare(pool: Pool, statements: Collection[str]) -> None:
     """Prepare the statements on a connection of the pool, if it is possible."""
     if statements:
-        with suppress(DatabaseUnavailable), unavailable():
+        with suppress(DatabaseUnavailable), unavailable:
             await prepare_on(pool, await pool.acquire(timeout=ACQUIRE_TIMEOUT_S), statements)
 
 
 async def prepare_on(pool: Pool, connection: _PoolConnection, statements: Iterable[str]) -> None:
     """Prepare the statements on a connection of the pool, which goes back there."""
     try:
-        with suppress(DatabaseUnavailable), unavailable():  # then the first calls prepare them
+        with suppress(DatabaseUnavailable), unavailable:  # then the first calls prepare them
             for statement in statements:
                 # What the driver calls before it runs a statement: its `prepare` keeps nothing
                 # for later calls.

@@ -27,14 +27,19 @@ _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
 
 class Health:
-    """Whether PostgreSQL answers, as the statements of this process show."""
+    """Whether PostgreSQL answers, as the statements of this process show.
 
-    def __init__(self) -> None:
+    observe: receives the name and seconds of each.
+    """
+
+    def __init__(self, observe: ObserveStatement) -> None:
+        self._observe = observe
         self._is_answering = True
         self._failed_at_s = -math.inf
 
-    def answered(self) -> None:
+    def answered(self, name: str, seconds: float) -> None:
         self._is_answering = True
+        self._observe(name, seconds)
 
     def failed(self) -> None:
         self._is_answering = False
@@ -60,7 +65,6 @@ class SearchConnections:
         owner: Pool,
         shares: FairSlots,
         health: Health,
-        observe: ObserveStatement,
         *,
         standby: "Pool | None" = None,
     ) -> None:
@@ -70,7 +74,6 @@ class SearchConnections:
         self._standby = standby
         self._shares = shares
         self._health = health
-        self._observe = observe
         self._functions = security_definer_functions.Functions(function_roles.SEARCH)
         self._create_lock = asyncio.Lock()
 
@@ -96,7 +99,7 @@ class SearchConnections:
     async def _call(
         self, tenant: str, name: str, arguments: Sequence[Any], numbers: Mapping[str, int]
     ) -> Sequence[Row]:
-        with unavailable():
+        with unavailable:
             call = self._functions.get_call(name, numbers) or await self._create_function(
                 name, numbers
             )
@@ -132,7 +135,7 @@ class SearchConnections:
         if _PINNED.get() is not None:
             yield
             return
-        with unavailable():
+        with unavailable:
             await self._acquire_slot(tenant)
             try:
                 async with (
@@ -152,7 +155,7 @@ class SearchConnections:
 
         On a server that only reads, a search later says what is missing.
         """
-        with suppress(DatabaseUnavailable), unavailable():
+        with suppress(DatabaseUnavailable), unavailable:
             async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 await self._functions.create_all(connection)
 
@@ -202,5 +205,5 @@ class SearchConnections:
     ) -> Sequence[Row]:
         started_s = time.perf_counter()
         rows = await statement_comment.fetch(connection, call, arguments)
-        self._observe(name, time.perf_counter() - started_s)
+        self._health.answered(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)

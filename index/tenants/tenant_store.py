@@ -126,7 +126,7 @@ class TenantStore:
 
     async def revisions(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
         """The counters of those that exist, from one snapshot; one call at a time."""
-        rows = await self._database.dedicated_rows("tenants.revisions", list(tenants))
+        rows = await self._database.dedicated.rows("tenants.revisions", list(tenants))
         if rows and rows[0]["history"] != self._database.history:
             await self._database.begin_history(rows[0]["history"])
             await self._note_history()

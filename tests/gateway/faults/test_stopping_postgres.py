@@ -226,7 +226,7 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
             async with connected.searching.snapshot("acme"):
                 pass
 
-        await connected.dedicated_rows("embedding_migration.tenants")
+        await connected.dedicated.rows("embedding_migration.tenants")
         async with asyncio.TaskGroup() as group:
             group.create_task(hold())  # a snapshot within one of the same task takes no slot
             await held.wait()
@@ -235,11 +235,11 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
             postgres.freeze()
             waiting = asyncio.create_task(snapshot())
             with pytest.raises(DatabaseUnavailable):
-                await connected.dedicated_rows("embedding_migration.tenants")
+                await connected.dedicated.rows("embedding_migration.tenants")
             with pytest.raises(DatabaseUnavailable):
                 await waiting
             postgres.thaw()
-            await connected.dedicated_rows("embedding_migration.tenants")
+            await connected.dedicated.rows("embedding_migration.tenants")
             with pytest.raises(Saturated):
                 await snapshot()
             enough.set()

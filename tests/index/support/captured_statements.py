@@ -34,7 +34,7 @@ async def held(url: str) -> AsyncIterator[tuple[SearchConnections, Connection]]:
         one = cast("Pool", _OneConnection(connection))
         yield (
             SearchConnections(
-                one, owner, FairSlots(1, waiting_max=100, wait_s_max=5.0), Health(), unobserved
+                one, owner, FairSlots(1, waiting_max=100, wait_s_max=5.0), Health(unobserved)
             ),
             connection,
         )
