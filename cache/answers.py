@@ -9,7 +9,6 @@ from typing import Any
 
 from cache.invalidation.drain import CountEvent, Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
-from cache.local_cache import LocalCache
 from cache.lookup import CacheLookup, Compute, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
@@ -36,7 +35,7 @@ class Answers:
 
     def __init__(
         self,
-        memory: LocalCache,
+        memory_bytes_max: int,
         store: RedisStore,
         invalidation: Invalidation[Any],
         local_invalidation: LocalInvalidation[Any],
@@ -45,7 +44,7 @@ class Answers:
     ) -> None:
         self._count = count
         self._semantic = semantic
-        self.memory = MemoryTier(memory, local_invalidation, count)
+        self.memory = MemoryTier(memory_bytes_max, local_invalidation, count)
         self._redis = RedisTier(store, invalidation, count)
         self._similar = SimilarTier(semantic, count, self._verify_later)
         self._compute = ComputeTier(self._redis, invalidation, count, self._run_in_background)
@@ -64,6 +63,16 @@ class Answers:
         served = self.memory.find(key, revisions)
         return None if served is None else self._count_tier(served)
 
+    def recall_same(self, key: str, valid_until: Revisions) -> ServedAnswer | None:
+        """The answer from memory, if it is correct until the same revisions as when it was recalled
+        last; else None.
+        """
+        entry = self.memory.entries.get(key)
+        if entry is None or entry.valid_until is not valid_until:
+            return None
+        self._count("memory")
+        return entry.served(key)
+
     async def compute_first(
         self,
         lookup: CacheLookup,
@@ -77,7 +86,7 @@ class Answers:
         `compute` returns none.
         """
         key = lookup.key
-        if key in self.memory or key in self._computing_first:
+        if key in self.memory.entries or key in self._computing_first:
             return None
         self._computing_first.add(key)
         try:

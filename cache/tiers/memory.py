@@ -1,34 +1,52 @@
-"""The first tier: the answers of this process, and the changes that invalidate them."""
+"""The first tier (L1): the answers of this process, and the changes that invalidate them."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cache.invalidation.drain import CountEvent
 from cache.invalidation.local_registry import LocalInvalidation
-from cache.local_cache import LocalCache, LocalEntry
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from cache.tiers.tier import LookupRun
+from common.shares.cache import FairCache
+
+_OVERHEAD_BYTES = 600  # an entry without its body, measured with sys.getsizeof over its parts
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEntry:
+    """A body and the revision of each partition up to which it is correct.
+
+    This stays true forever, because the revisions name their history.
+    computation: the number of the computation of this process that gave the body; 0 if none did.
+    """
+
+    body: bytes
+    valid_until: Revisions
+    computation: int = 0
+
+    def served(self, key: str) -> ServedAnswer:
+        return ServedAnswer(self.body, self.valid_until, "memory", key)
 
 
 class MemoryTier:
+    """entries: by key, of all tenants; that of the tenant with the most bytes gives way."""
+
     def __init__(
-        self, answers: LocalCache, invalidation: LocalInvalidation[Any], count: CountEvent
+        self, size_bytes_max: int, invalidation: LocalInvalidation[Any], count: CountEvent
     ) -> None:
-        self._answers = answers
+        self.entries: FairCache[str, LocalEntry] = FairCache(
+            size_bytes_max, lambda entry: len(entry.body) + _OVERHEAD_BYTES
+        )
         self._invalidation = invalidation
         self._count = count
         self._computations = itertools.count(1)
 
-    def __contains__(self, key: str) -> bool:
-        """Whether there is an answer, correct at whatever revisions."""
-        return key in self._answers
-
     def find(self, key: str, revisions: Revisions) -> ServedAnswer | None:
         """The answer that is known to be correct at these revisions; nothing is read for it."""
-        entry = self._answers.get(key, revisions)
-        return None if entry is None else _served(entry, key)
+        entry = self.entries.get(key)
+        return entry.served(key) if entry and entry.valid_until.reach(revisions) else None
 
     async def look(self, run: LookupRun) -> ServedAnswer | None:
         """Also an answer of earlier revisions, if no change since invalidates it.
@@ -36,9 +54,9 @@ class MemoryTier:
         The changes are read for answers that this process alone holds; Redis tells of all others.
         """
         lookup, revisions = run.lookup, run.revisions
-        entry = self._answers.entry(lookup.key)
+        entry = self.entries.get(lookup.key)
         if entry is None or entry.valid_until.reach(revisions):
-            return None if entry is None else _served(entry, lookup.key)
+            return None if entry is None else entry.served(lookup.key)
         if lookup.is_shared:
             return None
         valid_until = await self._invalidation.valid_until(
@@ -48,32 +66,28 @@ class MemoryTier:
             return None
         self._count("revalidated")
         entry = replace(entry, valid_until=valid_until)
-        self._answers.put(lookup.tenant, lookup.key, entry)
-        return _served(entry, lookup.key)
+        self.entries.put(lookup.tenant, lookup.key, entry)
+        return entry.served(lookup.key)
 
     async def keep(self, run: LookupRun, served: ServedAnswer) -> ServedAnswer:
         lookup, answer = run.lookup, run.keepable
         if answer is not None:
             computation = next(self._computations)
             entry = LocalEntry(answer.body, answer.as_of, computation)
-            self._answers.put(lookup.tenant, lookup.key, entry)
+            self.entries.put(lookup.tenant, lookup.key, entry)
             if not lookup.is_shared and answer.record:  # else Redis holds what invalidates it
                 self._invalidation.add(
                     lookup.tenant, lookup.key, computation, answer.as_of, answer.record
                 )
         elif served.tier == "redis":
             entry = LocalEntry(served.body, served.valid_until)
-            self._answers.put(lookup.tenant, lookup.key, entry)
+            self.entries.put(lookup.tenant, lookup.key, entry)
         return served
 
     def drop(self, tenant: str, key: str) -> None:
-        self._answers.drop(key)
+        self.entries.pop(key)
         self._invalidation.discard(tenant, key)
 
     def clear(self) -> None:
-        self._answers.clear()
+        self.entries.clear()
         self._invalidation.clear()
-
-
-def _served(entry: LocalEntry, key: str) -> ServedAnswer:
-    return ServedAnswer(entry.body, entry.valid_until, "memory", key)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from cache.protocol import Revisions
@@ -38,6 +39,8 @@ _LOOKUPS_WAITING_MAX = 4_096  # of one address
 _LOOKUP_WAIT_S_MAX = 5.0  # starting values, not measured
 _FLUSH_S = 60.0  # between two writes of when keys were last used
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
+
+utc_now = partial(datetime.now, UTC)
 
 
 class CredentialStore(Protocol):
@@ -96,12 +99,6 @@ class _Admission(NamedTuple):
     tenant: TenantRevisions
     everyone: TenantRevisions
     admitted: AuthenticatedRequest
-
-    def is_of(
-        self, principal: Principal, tenant: TenantRevisions | None, everyone: TenantRevisions
-    ) -> bool:
-        """Whether it was said of these; counters that have not changed are the same objects."""
-        return self.principal is principal and self.tenant is tenant and self.everyone is everyone
 
 
 class Authenticator:
@@ -257,7 +254,12 @@ class Authenticator:
         is_plain = freshness.consistency == "strong" and freshness.min_revision is None
         if is_plain and not age_s:
             known = self._admissions.get(principal.digest)
-            if known is not None and known.is_of(principal, tenant, everyone):
+            if (
+                known is not None
+                and known.principal is principal
+                and known.tenant is tenant  # counters that have not changed are the same objects
+                and known.everyone is everyone
+            ):
                 self._refuse_expired(principal)
                 return known.admitted
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
@@ -338,7 +340,7 @@ class Authenticator:
         return principal.expires_at is not None and principal.expires_at <= self._now()
 
     def _refuse_expired(self, principal: Principal) -> None:
-        if self._is_expired(principal):
+        if principal.expires_at is not None and self._is_expired(principal):
             raise problems.unauthorized()
 
     async def _check_issuer_key(self, thumbprint: str) -> None:
@@ -389,7 +391,3 @@ def build(
 def digest_of(credential: bytes) -> bytes:
     """What is stored of a key. A key has 256 random bits, so a plain hash cannot be reversed."""
     return hashlib.sha256(credential).digest()
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)

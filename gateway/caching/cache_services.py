@@ -8,7 +8,6 @@ from cache.answers import Answers
 from cache.invalidation.drain import CountEvent, Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
 from cache.invalidation.registry_replica import RegistryReplicas
-from cache.local_cache import LocalCache
 from cache.redis.store import RedisStore
 from cache.semantic.pair_stats import PairStats
 from cache.semantic.semantic_tier import SemanticTier
@@ -66,10 +65,9 @@ def build(
     ledger = PairLedger(SemanticCountStore(stores.database), index_name, SEMANTIC_ERROR_MAX)
     pair_stats = PairStats(ledger, time.monotonic)
     semantic = SemanticTier(store, replicas, similarity, pair_stats)
-    memory = LocalCache(settings.local_cache_bytes_max)
 
     def answers(count: CountEvent) -> Answers:
-        return Answers(memory, store, invalidation, local, semantic, count)
+        return Answers(settings.local_cache_bytes_max, store, invalidation, local, semantic, count)
 
     return CacheServices(
         store=store,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cache.rate_limit import LocalTokens, RateLimiter
-from common.shares.budget import FairBudget
+from common.shares.budget import FairBudget, Refusal
 from common.shares.cache import FairCache
 from common.shares.turns import FairTurns
 from gateway import problems
@@ -55,10 +55,9 @@ class AdmissionControl:
 
     def begin(self, tenant: str) -> None:
         """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""
-        _take(self.requests, tenant, 1, "of the tenant's requests at once")
-
-    def end(self, tenant: str) -> None:
-        self.requests.give_back(tenant)
+        refusal = self.requests.take(tenant)
+        if refusal is not None:
+            raise _refused(refusal, "of the tenant's requests at once")
 
     def counters(self, principal: Principal) -> Counters:
         """The counters of the principal's requests."""
@@ -144,8 +143,9 @@ class Slot:
 
     def hold(self, size_bytes: int) -> None:
         """Count bytes of the body, or of an answer; raises as `begin`."""
-        subject = "bytes of the tenant's bodies and answers at once"
-        _take(self._admission.body_bytes, self.tenant, size_bytes, subject)
+        refusal = self._admission.body_bytes.take(self.tenant, size_bytes)
+        if refusal is not None:
+            raise _refused(refusal, "bytes of the tenant's bodies and answers at once")
         self._body_bytes += size_bytes
 
     def release(self, size_bytes: int) -> None:
@@ -159,7 +159,9 @@ class Slot:
 
     def begin_stream(self) -> None:
         """Count the request as a stream from now on; raises as `begin`."""
-        _take(self._admission.streams, self.tenant, 1, "streams of the tenant at once")
+        refusal = self._admission.streams.take(self.tenant)
+        if refusal is not None:
+            raise _refused(refusal, "streams of the tenant at once")
         self.end()
         self._counted_by = self._admission.streams
 
@@ -173,9 +175,5 @@ class Slot:
             self._counted_by = None
 
 
-def _take(budget: FairBudget, tenant: str, amount: int, subject: str) -> None:
-    match budget.take(tenant, amount):
-        case "all":
-            raise problems.overloaded()
-        case "tenant":
-            raise problems.rate_limited(subject, 1)
+def _refused(refusal: Refusal, subject: str) -> problems.Problem:
+    return problems.overloaded() if refusal == "all" else problems.rate_limited(subject, 1)

@@ -2,9 +2,9 @@
 
 Agents send many requests with equal heads: only the length, the request's id and its `traceparent`
 differ. What a head says holds for all that are equal to it: the route, the credential, the media
-type, what the answer has to be as new as. The body is decoded each time. The caller, the revision,
-the limits and the answer are checked each time too. A request that memory may not answer, or that
-may be refused, takes the usual way through the application, from the same bytes.
+type, what the answer has to be as new as. What an equal body below it asks for is the same too. The
+caller, the revision, the limits and the answer are checked each time. A request that memory may not
+answer, or that may be refused, takes the usual way through the application, from the same bytes.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -34,6 +35,7 @@ from index.tenants.tenant_store import TenantRevisions
 REQUEST_BYTES_MAX = 4_096
 _END = b"\r\n\r\n"
 _HEADS_MAX = 2_000  # 1 KB each; a starting value, not measured
+_REQUESTS_MAX = 2_000  # at most REQUEST_BYTES_MAX each, and what they mean; a starting value
 _DIGEST_BYTES = 32  # a head holds a credential, so only its digest is kept
 # The headers whose values equal heads may differ in. No other line is matched in part: a value ends
 # at the first byte that no header may hold.
@@ -50,7 +52,7 @@ log = structlog.get_logger()
 
 
 class KnownRequest(Protocol):
-    """A request that may be answered without the application."""
+    """What may be answered without the application, each time that it is asked."""
 
     @property
     def freshness(self) -> Freshness:
@@ -58,7 +60,11 @@ class KnownRequest(Protocol):
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether memory may have the answer; else it may be computed."""
+        """Whether memory may have the answer now."""
+
+    @property
+    def may_be_computed(self) -> bool:
+        """Whether the answer may be computed now."""
 
     def recall(self, trace: Trace, admitted: AuthenticatedRequest, /) -> Response | None:
         """The response from memory, or None. admitted: the caller as it is now."""
@@ -67,12 +73,12 @@ class KnownRequest(Protocol):
         """The response, for the caller as it is by now; None if that can't be proven."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KnownHead:
     """What is known of the requests with this head.
 
-    read: the request that a body makes; None if the application has to answer it. Raises a
-        `Problem`.
+    read: the request that a body makes, whenever it comes; None if the application has to answer
+        it. Raises a `Problem`.
     """
 
     method: str
@@ -108,6 +114,7 @@ class KnownHeads:
         self.rights_as_of = rights_as_of
         self._is_traced = is_traced
         self._heads: FairCache[bytes, KnownHead] = FairCache(_HEADS_MAX)
+        self._requests: FairCache[tuple[KnownHead, bytes], KnownRequest] = FairCache(_REQUESTS_MAX)
         self._resumes_s = 0.0
 
     def remember(self, received: bytes, head: KnownHead) -> None:
@@ -158,41 +165,64 @@ class KnownHeads:
     def _begun(
         self, head: KnownHead, body: bytes, trace: Trace, client: str
     ) -> "PendingRequest | None":
-        """The request, unless its caller has to be read, or has no tokens."""
+        """The request, unless its caller has no tokens, or nothing but the application answers."""
         principal = head.principal
-        if self.authenticator.known(principal.digest) is not principal:
-            return None
         trace.counters = self.admission.counters(principal)
         if not self.admission.has_local(trace.counters):
             return None
-        try:
-            request = head.read(body)
-        except Problem:  # the usual way gives it
-            return None
+        request = self._requests.get((head, body)) or self._read(head, body)
         if request is None:
             return None
         trace.rights_as_of = self.rights_as_of.get(principal.tenant)
         if request.is_in_memory:
             return RecallingRequest(self, head, request, trace)
-        # Nothing would record the spans of its statements.
-        if self._is_traced:
+        if (
+            self._is_traced  # nothing would record the spans of its statements
+            or self.authenticator.known(principal.digest) is not principal
+            or not request.may_be_computed
+        ):
             return None
         slot = Slot(self.admission, principal.tenant, client)
         return ComputingRequest(self, head, request, trace, slot)
+
+    def _read(self, head: KnownHead, body: bytes) -> KnownRequest | None:
+        try:
+            request = head.read(body)
+        except Problem:  # the usual way gives it
+            return None
+        if request is not None:
+            self._requests.put(head.principal.tenant, (head, body), request)
+        return request
 
 
 class PendingRequest(ABC):
     """One request of a known head, until it has a response or takes the usual way."""
 
-    __slots__ = ("_head", "_heads", "_on_response", "_request", "_work", "ends_s", "trace")
+    __slots__ = (
+        "_head",
+        "_heads",
+        "_leave",
+        "_on_response",
+        "_request",
+        "_work",
+        "ends_s",
+        "trace",
+    )
 
     def __init__(
-        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
+        self,
+        heads: KnownHeads,
+        head: KnownHead,
+        request: KnownRequest,
+        trace: Trace,
+        leave: Callable[[], None],
     ) -> None:
+        """leave: the request is no longer under way."""
         self._heads = heads
         self._head = head
         self._request = request
         self.trace = trace
+        self._leave = leave
 
     def begin(self, on_response: OnResponse) -> None:
         """Call `on_response` once, now or as soon as there is a response."""
@@ -217,10 +247,6 @@ class PendingRequest(ABC):
     @abstractmethod
     def _response(self, outcome: Any) -> Response | None:
         """The response; None for the usual way. outcome: of what the request has waited for."""
-
-    @abstractmethod
-    def _leave(self) -> None:
-        """The request is no longer under way."""
 
     def _wait_for(self, work: "asyncio.Future[Any]") -> None:
         deadlines = self._heads.deadlines
@@ -256,6 +282,12 @@ class RecallingRequest(PendingRequest):
 
     __slots__ = ("_recalled",)
 
+    def __init__(
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
+    ) -> None:
+        leave = partial(heads.admission.requests.give_back, head.principal.tenant)
+        super().__init__(heads, head, request, trace, leave)
+
     def _begin(self) -> None:
         heads, principal, freshness = self._heads, self._head.principal, self._request.freshness
         self._recalled = heads.authenticator.recall(principal, freshness)
@@ -273,9 +305,6 @@ class RecallingRequest(PendingRequest):
             return None
         return self._request.recall(self.trace, admitted)
 
-    def _leave(self) -> None:
-        self._heads.admission.end(self._head.principal.tenant)
-
 
 class ComputingRequest(PendingRequest):
     """A request whose answer is computed."""
@@ -285,7 +314,7 @@ class ComputingRequest(PendingRequest):
     def __init__(
         self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace, slot: Slot
     ) -> None:
-        super().__init__(heads, head, request, trace)
+        super().__init__(heads, head, request, trace, slot.end)
         self._slot = slot
 
     def _begin(self) -> None:
@@ -305,9 +334,6 @@ class ComputingRequest(PendingRequest):
 
     def _response(self, outcome: Response | None) -> Response | None:
         return outcome
-
-    def _leave(self) -> None:
-        self._slot.end()
 
 
 def _digest(parts: list[bytes]) -> bytes:

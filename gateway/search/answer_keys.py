@@ -40,22 +40,6 @@ def known_key(sights: SightReader, search: SearchRequest, revisions: Revisions) 
     return None if sight is None else _by_sight(search, sight, revisions)
 
 
-def current_key(
-    sights: SightReader, search: SearchRequest, revisions: Revisions
-) -> AnswerKey | None:
-    """As `known_key`, at the revisions of the scope's partitions.
-
-    Requests that are admitted at the same reading share its revisions: their key is made once.
-    """
-    latest = search.latest_key
-    if latest and latest[0][0] is revisions:
-        return latest[0][1]
-    keyed = known_key(sights, search, revisions.of(search.scope.partitions))
-    if keyed is not None:
-        latest[:] = [(revisions, keyed)]
-    return keyed
-
-
 async def read_key(sights: SightReader, search: SearchRequest, revisions: Revisions) -> AnswerKey:
     """The key at these revisions; what the caller sees is read if it has to be."""
     known = known_key(sights, search, revisions)

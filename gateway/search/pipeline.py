@@ -25,7 +25,7 @@ from gateway.http.telemetry import Trace
 from gateway.monitoring.search_metrics import outcome_of
 from gateway.search.answer_keys import (
     AnswerKey,
-    current_key,
+    known_key,
     latest_key,
     older_keys,
     read_key,
@@ -88,15 +88,6 @@ def recall(
     return None
 
 
-def may_recall(services: SearchServices, search: SearchRequest) -> bool:
-    """Whether memory has an answer to the search, correct at whatever revisions."""
-    memory = services.answers.memory
-    for key, _ in search.keys_seen.values():
-        if key in memory:
-            return True
-    return search.own_key in memory
-
-
 def is_recallable(
     services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
 ) -> bool:
@@ -117,7 +108,7 @@ async def get_or_compute(
     keyed = await read_key(services.sights, search, revisions)
     lookup = await _cache_lookup(services, search, keyed)
     # What a question depends on is worth recording once it comes again.
-    is_recorded = lookup.is_shared or lookup.key in services.answers.memory
+    is_recorded = lookup.is_shared or lookup.key in services.answers.memory.entries
     return await services.answers.get_or_compute(
         lookup,
         keyed.revisions,
@@ -225,7 +216,8 @@ def _acceptable_keys(
     services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
 ) -> Iterable[AnswerKey]:
     if admitted.oldest is admitted.revisions and admitted.age_s == 0:
-        keyed = current_key(services.sights, search, admitted.revisions)
+        revisions = admitted.revisions.of(search.scope.partitions)
+        keyed = known_key(services.sights, search, revisions)
         return () if keyed is None else (keyed,)
     oldest = admitted.oldest.of(search.scope.partitions)
     return older_keys(services.sights, search, oldest)

@@ -4,21 +4,23 @@
 knows the head. `gateway.search.pipeline` is the way from the body to the answer.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from starlette.responses import Response
 
+from cache.lookup import ServedAnswer
+from cache.protocol import Revisions
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import RawResponse, cache_headers
+from gateway.http.responses import RawResponse
 from gateway.http.telemetry import Trace
 from gateway.search.pipeline import (
     AnsweredSearch,
     compute_first,
     may_compute_first,
-    may_recall,
     recall,
     record_traced,
     search_as_caller,
@@ -65,24 +67,59 @@ async def _preferred_headers(
 
 
 @dataclass(frozen=True, slots=True)
+class _Recalled:
+    """The headers of an answer from memory: those of each answer under this key that is correct
+    until these revisions, for the caller at the revisions that it was admitted at.
+    """
+
+    admitted: AuthenticatedRequest
+    key: str
+    valid_until: Revisions
+    headers: Sequence[Header]
+
+
+@dataclass(slots=True)
 class _KnownSearch:
-    """A search whose head came before: memory may have its answer, or it may be computed first."""
+    """A search whose head came before: memory may have its answer, or it may be computed first.
+
+    latest: of its last answer from memory.
+    """
 
     services: SearchServices
     authenticator: Authenticator
     request: SearchRequest
     freshness: Freshness
-    is_in_memory: bool
+    latest: _Recalled | None = None
+
+    @property
+    def is_in_memory(self) -> bool:
+        request, entries = self.request, self.services.answers.memory.entries
+        for key, _ in request.keys_seen.values():
+            if key in entries:
+                return True
+        return request.own_key in entries
+
+    @property
+    def may_be_computed(self) -> bool:
+        return may_compute_first(self.services, self.authenticator, self.request, self.freshness)
 
     def recall(self, trace: Trace, admitted: AuthenticatedRequest) -> Response | None:
-        services, request = self.services, self.request
+        services, latest, answer = self.services, self.latest, None
         trace.mark("revision")
-        answer = recall(services, request, admitted)
-        if answer is None:
-            return None
-        record_traced(services, trace, request, answer)
-        answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
-        return build_response(services.settings, trace, answered)
+        if latest is not None and latest.admitted is admitted:
+            answer = services.answers.recall_same(latest.key, latest.valid_until)
+        if answer is None or latest is None:
+            answer = recall(services, self.request, admitted)
+            if answer is None:
+                return None
+            latest = self.latest = self._recalled(admitted, answer)
+        record_traced(services, trace, self.request, answer)
+        return _response(services.settings, trace, answer.body, latest.headers)
+
+    def _recalled(self, admitted: AuthenticatedRequest, answer: ServedAnswer) -> _Recalled:
+        promise = admitted.kept_promise(answer.valid_until)
+        headers = response_headers(self.services.settings, self.request, answer, promise)
+        return _Recalled(admitted, answer.key, answer.valid_until, headers)
 
     async def compute(self, trace: Trace) -> Response | None:
         services = self.services
@@ -105,10 +142,7 @@ def _read_known(
     if request.body.is_conversational or request.asks_in_vain:
         return None
     freshness = freshness_of(request.body, min_revision)
-    is_in_memory = may_recall(services, request)
-    if is_in_memory or may_compute_first(services, authenticator, request, freshness):
-        return _KnownSearch(services, authenticator, request, freshness, is_in_memory)
-    return None
+    return _KnownSearch(services, authenticator, request, freshness)
 
 
 async def _search_conversation(
@@ -132,12 +166,17 @@ def build_response(
     answered: AnsweredSearch,
     *further_headers: Header,
 ) -> Response:
-    body = answered.answer.body
-    headers = [
+    answer = answered.answer
+    headers = response_headers(settings, answered.request, answer, answered.consistency)
+    return _response(settings, trace, answer.body, (*headers, *further_headers))
+
+
+def _response(settings: Settings, trace: Trace, body: bytes, headers: Sequence[Header]) -> Response:
+    all_headers = [
         (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *response_headers(settings, answered.request, answered.answer, answered.consistency),
-        *further_headers,
-        *cache_headers(settings, (b"server-timing", trace.server_timing().encode())),
+        (b"content-length", b"%d" % len(body)),
+        *headers,
     ]
-    return RawResponse(body, headers)
+    if settings.cache_headers == "on":
+        all_headers.append((b"server-timing", trace.server_timing().encode()))
+    return RawResponse(body, all_headers)

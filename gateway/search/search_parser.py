@@ -1,8 +1,8 @@
 """Makes a `SearchRequest` of a body; of bodies that differ in the query alone, one is validated.
 
-Agents ask many questions in the same form, and repeat some of them. A body is decoded each time, by
-the decoder that also refuses what two readers of JSON may read differently. What remains without
-the query is its form: equal forms are equally valid, and mean the same for the same principal.
+Agents ask many questions in the same form, and repeat some of them. A body is decoded by the
+decoder that also refuses what two readers of JSON may read differently. What remains without the
+query is its form: equal forms are equally valid, and mean the same for the same principal.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,8 @@
 """A search as it is executed: a canonical query, and the scope that the principal may read."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from cache.keys import answer_key
-from cache.protocol import Revisions
 from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
 from gateway.rag.postprocessor_names import PostprocessorNames
@@ -16,9 +14,6 @@ from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
 from index.text import long_queries
-
-if TYPE_CHECKING:
-    from gateway.search.answer_keys import AnswerKey
 
 _KEYS_SEEN_MAX = 4  # of one search, which is asked again before and after a change of audiences
 
@@ -33,7 +28,6 @@ class SearchRequest:
     own_question_group: questions of one group may share answers; empty if this one shares none.
     keys_seen:          a key and a question group by history and audience revision, for those who
                         see the same; a memory of `keys_of`.
-    latest_key:         the key at the revisions that were asked for last; see `answer_keys`.
     """
 
     principal: Principal
@@ -46,9 +40,6 @@ class SearchRequest:
     own_question_group: str
     keys_seen: dict[tuple[str, int], tuple[str, str]] = field(
         default_factory=dict, repr=False, compare=False
-    )
-    latest_key: "list[tuple[Revisions, AnswerKey]]" = field(
-        default_factory=list, repr=False, compare=False
     )
 
     def keys_of(self, history: str, audience_revision: int, sight: bytes) -> tuple[str, str]:

@@ -5,10 +5,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from cache import keys, local_cache, protocol
+from cache import keys, protocol
 from cache.invalidation import registry_replica
+from cache.lookup import ServedAnswer
 from cache.protocol import EntryVersion, Revisions, State
 from cache.redis import store
+from cache.tiers import memory
 from gateway.auth import authenticator
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import STRONG, Freshness
@@ -42,10 +44,11 @@ def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str)
     return keys.answer_key(tenant=tenant, scope=b"", query=query, edition=edition)
 
 
-def _get_at_any_revision(
-    self: local_cache.LocalCache, key: str, _revisions: Revisions
-) -> local_cache.LocalEntry | None:
-    return self._answers.get(key)
+def _finds_at_any_revision(
+    self: memory.MemoryTier, key: str, _revisions: Revisions
+) -> ServedAnswer | None:
+    entry = self.entries.get(key)
+    return None if entry is None else entry.served(key)
 
 
 def _believes_any_server(state: State | None, _run: str, history: str) -> State | None:
@@ -123,7 +126,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        replaced(local_cache.LocalCache, "get", _get_at_any_revision),
+        replaced(memory.MemoryTier, "find", _finds_at_any_revision),
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",

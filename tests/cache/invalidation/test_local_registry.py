@@ -137,7 +137,7 @@ async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record
         return ComputedAnswer(b"at once", Revisions(history, {"acme": 3}))
 
     await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
-    worker.answers.memory._answers.drop("key")  # noqa: SLF001  evicted
+    worker.answers.memory.entries.pop("key")  # evicted
     assert await worker.answers.compute_first(CacheLookup("acme", "key"), at(acme=3), compute)
     truth.commit("acme", b"travel")
 

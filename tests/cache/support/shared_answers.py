@@ -22,7 +22,6 @@ from cache.invalidation.drain import Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
 from cache.invalidation.registry_replica import RegistryReplicas
 from cache.keys import answer_key
-from cache.local_cache import LocalCache
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.semantic.pair_stats import PairStats
@@ -294,7 +293,7 @@ class SharedAnswersPlay:
         )
         stats = PairStats(FakePairStore(), time.monotonic)
         answers = Answers(
-            LocalCache(1_000_000),
+            1_000_000,
             store,
             invalidation,
             LocalInvalidation(self._truth, ScopedIndex),

@@ -10,7 +10,6 @@ from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
 from cache.invalidation.registry_replica import RegistryReplicas
-from cache.local_cache import LocalCache
 from cache.lookup import CacheLookup, Compute, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
@@ -146,9 +145,8 @@ class CacheWorker:
         )
         self.stats = PairStats(ledger or FakePairStore(), clock_s)
         semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.stats, chance)
-        memory = LocalCache(1_000_000)
         local = LocalInvalidation(truth, FakeDependencyIndex)
-        self.answers = Answers(memory, store, self.invalidation, local, semantic, self._count)
+        self.answers = Answers(1_000_000, store, self.invalidation, local, semantic, self._count)
 
     async def ask(self, key: str, index: Compute, **revisions: int) -> ServedAnswer:
         """Of acme, what nobody else's question may answer."""

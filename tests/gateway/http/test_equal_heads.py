@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 
+from common.shares.budget import FairBudget
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Freshness
 from gateway.http.admission import AdmissionControl
@@ -21,6 +22,8 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 class Knowing:
     """Knows ana, admits every request, and logs nothing."""
 
+    requests = FairBudget(total_max=1_000, tenant_max=1_000)
+
     def known(self, _digest: bytes) -> Principal:
         return ANA
 
@@ -34,6 +37,7 @@ class Knowing:
 class AnyRequest:
     freshness: Freshness = STRONG
     is_in_memory = True
+    may_be_computed = False
 
     def recall(self, *_: object) -> None:
         return None

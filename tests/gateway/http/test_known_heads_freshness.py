@@ -64,6 +64,10 @@ class Knowing:
 class Unlimited:
     """Admits every request."""
 
+    @property
+    def requests(self) -> Any:
+        return self
+
     def __getattr__(self, _name: str) -> Any:
         return lambda *_: ()
 
@@ -94,6 +98,7 @@ async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = 
 
     class Remembered:
         is_in_memory = True
+        may_be_computed = False
 
         def __init__(self) -> None:
             self.freshness = freshness
@@ -161,6 +166,7 @@ class Endless:
 
     freshness = Freshness()
     is_in_memory = False
+    may_be_computed = True
 
     def recall(self, _trace: Trace, _admitted: AuthenticatedRequest, /) -> None:
         raise NotImplementedError  # memory has no answer
@@ -177,10 +183,6 @@ class Counting(Unlimited):
 
     def begin(self, _tenant: str) -> None:
         self.open += 1
-
-    @property
-    def requests(self) -> "Counting":
-        return self
 
     def give_back(self, _tenant: str) -> None:
         self.open -= 1
