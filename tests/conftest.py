@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from gateway.settings.settings import Settings
 from index.postgres import database
 from index.postgres.setup import migrate
 from tests.database_copies import DatabaseCopies, copies_of
+from tests.dates import today
 from tests.sampling import EXAMPLES
 
 # How long an example takes says more about the machine than about the code. What CI says of a
@@ -83,6 +85,7 @@ def pytest_collection_modifyitems(
     """Files with slow tests come first: at the end of a run no process waits for a long file."""
     if not any("[" in argument for argument in config.args):
         _check_samples(items)  # before a selection leaves some out
+        _check_dates(items)
     yield
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)  # else in the order that they were in
@@ -99,6 +102,20 @@ def _check_samples(items: list[pytest.Item]) -> None:
             collected.add((test, item.callspec.id))
     if missing := named - collected:
         raise pytest.UsageError(f"no parameters of their tests: {sorted(missing)}")
+
+
+def _check_dates(items: list[pytest.Item]) -> None:
+    """What a module calls today is yesterday in a run that goes on past midnight."""
+    around = {today() - timedelta(days=1), today()}
+    modules = {item.module for item in items if isinstance(item, pytest.Function)}
+    found = [
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, date) and date(value.year, value.month, value.day) in around
+    ]
+    if found:
+        raise pytest.UsageError(f"dates of when the run began; ask tests.dates: {found}")
 
 
 def pytest_collection_finish() -> None:

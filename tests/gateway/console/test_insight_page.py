@@ -1,7 +1,7 @@
 """The page Insight: what was asked, how it was answered, what it cost, and no stale answer."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from playwright.async_api import Route, expect
@@ -9,12 +9,11 @@ from playwright.async_api import Route, expect
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
+from tests.dates import today
 from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
-
-NOW = datetime.now(UTC)
 
 
 FILL = """
@@ -76,7 +75,7 @@ async def test_it_tells_what_was_asked_and_how_it_was_answered(
     await searches.get_by_text("Answers by what gave them as a table").click()
     rows = searches.locator("tbody").first.locator("tr")
     await expect(rows).to_have_count(7)
-    await expect(rows.last).to_contain_text(f"{NOW:%Y-%m-%d}")
+    await expect(rows.last).to_contain_text(f"{today():%Y-%m-%d}")
     await expect(rows.last).to_contain_text("90")
     latency = console.page.get_by_role("region", name="Latency")
     await expect(latency.locator("tbody tr").last).to_have_text("all7002 ms20 ms500 ms")
@@ -96,8 +95,8 @@ async def test_the_time_is_chosen(console: Console, filled: None, admin: Caller)
     await console.page.get_by_label("Time").select_option("today")
     await expect(stats).to_contain_text("100")
     await console.page.get_by_label("Time").select_option("from … to …")
-    day = f"{NOW - timedelta(days=3):%Y-%m-%d}"
-    await console.page.get_by_label("From").fill(f"{NOW - timedelta(days=4):%Y-%m-%d}")
+    day = f"{today() - timedelta(days=3):%Y-%m-%d}"
+    await console.page.get_by_label("From").fill(f"{today() - timedelta(days=4):%Y-%m-%d}")
     await console.page.get_by_label("To", exact=True).fill(day)
     await console.page.get_by_role("button", name="Show").click()
 

@@ -1,6 +1,6 @@
 """How a tenant's searches were answered is counted by hour, and shown to its admins alone."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +9,10 @@ from gateway.recording.search_statistics import LATENCIES_MS_MAX
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.tenants.search_statistics import KEPT_DAYS
+from tests.dates import today
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
-
-TODAY = datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ async def test_answers_are_counted_by_tier_and_outcome(admin: Caller, ana: Calle
     assert sum(row["answers"] for row in body["latencies"]) == 4  # those of the batch have none
     assert {row["latency_ms_max"] for row in body["latencies"]} <= set(LATENCIES_MS_MAX)
     assert body["audits"] == {"equal": 0, "other": 0}
-    assert [period["start"][:13] for period in body["periods"]] == [f"{TODAY}T00"] * 2
+    assert [period["start"][:13] for period in body["periods"]] == [f"{today()}T00"] * 2
 
 
 async def test_an_unsure_answer_is_counted_as_such(admin: Caller, ana: Caller) -> None:
@@ -90,11 +89,11 @@ async def test_other_tenants_and_other_days_do_not_count(
 ) -> None:
     await ana.search("anything")
     other = await gateway.caller("ada", tenant=await gateway.new_tenant(), roles=["admin"])
-    yesterday = TODAY - timedelta(days=1)
+    yesterday = today() - timedelta(days=1)
 
     assert totals(await statistics(other)) == {}
     assert totals(await statistics(admin, f"?from={yesterday}&to={yesterday}")) == {}
-    assert totals(await statistics(admin, f"?from={TODAY}&step=hour"))["empty"] == 1
+    assert totals(await statistics(admin, f"?from={today()}&step=hour"))["empty"] == 1
 
 
 async def test_nobody_but_an_admin_sees_them(ana: Caller) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from types import SimpleNamespace
 from typing import cast
 
@@ -19,13 +19,10 @@ from gateway.extensions.curation.asked_question_store import (
 from gateway.extensions.curation.curation_services import CurationServices
 from gateway.extensions.curation.extension import EXTENSION
 from index.tenants.tenant_store import TenantStore
+from tests.dates import today
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
-
-TODAY = datetime.now(UTC).date()
-YESTERDAY = TODAY - timedelta(days=1)
-FIRST = TODAY - timedelta(days=200)
 
 
 @pytest.fixture
@@ -39,7 +36,9 @@ async def store(database_url: str) -> AsyncIterator[AskedQuestionStore]:
 
 
 async def most_asked(store: AskedQuestionStore, tenant: str = "acme") -> list[tuple[str, int]]:
-    found = await store.most_asked(tenant, FIRST, TODAY, today=TODAY, limit=5_000)
+    found = await store.most_asked(
+        tenant, today() - timedelta(days=200), today(), today=today(), limit=5_000
+    )
     return [(each.question, each.asked) for each in found]
 
 
@@ -55,11 +54,11 @@ async def stored(database_url: str) -> list[tuple[str | None, int]]:
 async def test_the_text_is_not_stored_before_the_question_comes_again(
     store: AskedQuestionStore, database_url: str
 ) -> None:
-    key = QuestionKey("acme", YESTERDAY, "is anna ill")
+    key = QuestionKey("acme", today() - timedelta(days=1), "is anna ill")
 
     await store.add({key: QuestionCount("Is Anna ill?")})
     once = await stored(database_url)
-    await store.add({key._replace(day=TODAY): QuestionCount("is anna ill")})
+    await store.add({key._replace(day=today()): QuestionCount("is anna ill")})
 
     assert once == [(None, 1)]
     assert await most_asked(store) == [("is anna ill", 2)]
@@ -68,7 +67,7 @@ async def test_the_text_is_not_stored_before_the_question_comes_again(
 async def test_a_tenant_that_records_none_gets_no_rows(
     store: AskedQuestionStore, database_url: str
 ) -> None:
-    key = QuestionKey("acme", TODAY, "days of leave")
+    key = QuestionKey("acme", today(), "days of leave")
     other = key._replace(tenant="other")
 
     await store.put_kept_days("acme", 0)
@@ -90,8 +89,8 @@ class OneRun(AskedQuestionStore):
 async def test_what_is_older_is_not_shown_and_a_worker_deletes_it(
     store: AskedQuestionStore, database_url: str
 ) -> None:
-    last = QuestionKey("acme", TODAY - timedelta(days=29), "kept")
-    older = QuestionKey("acme", TODAY - timedelta(days=30), "old")
+    last = QuestionKey("acme", today() - timedelta(days=29), "kept")
+    older = QuestionKey("acme", today() - timedelta(days=30), "old")
     await store.add({last: QuestionCount("kept", 2), older: QuestionCount("old", 9)})
 
     shown = await most_asked(store)
@@ -108,7 +107,7 @@ async def test_what_is_older_is_not_shown_and_a_worker_deletes_it(
 
 async def test_of_a_day_those_asked_most_stay(store: AskedQuestionStore) -> None:
     counts = {
-        QuestionKey("acme", TODAY, f"q{number}"): QuestionCount(f"q{number}", number + 2)
+        QuestionKey("acme", today(), f"q{number}"): QuestionCount(f"q{number}", number + 2)
         for number in range(DAY_QUESTIONS_MAX + 3)
     }
 

@@ -1,16 +1,15 @@
 """Questions are recorded only where an admin wants it: without askers, for some days, bounded."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from tests.dates import today
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
 
-TODAY = datetime.now(UTC).date()
 PATH = "/v1/search/questions"
 
 
@@ -71,7 +70,7 @@ async def test_questions_are_counted_whoever_asks_and_however_they_are_written(
         ("days of leave", 4, 1),  # the admin finds nothing
         ("who keeps the keys?", 2, questions[1]["unsure"]),
     ]
-    assert questions[0]["last_day"] == TODAY.isoformat()
+    assert questions[0]["last_day"] == today().isoformat()
     assert await listed(admin, "?limit=1") == questions[:1]
     assert await listed(other) == []
 

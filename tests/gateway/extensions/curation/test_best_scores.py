@@ -1,20 +1,20 @@
 """The best scores of all answers are counted: an admin sees what a least score would flag."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from gateway.extensions.curation.best_score_log import BestScoreLog
 from gateway.extensions.curation.best_score_store import KEPT_DAYS, BestScoreStore, ScoreKey
 from index.tenants.tenant_store import TenantStore
+from tests.dates import today
 from tests.gateway.support.gateways import Caller, problem
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 
 PATH = "/v1/confidence/scores"
-TODAY = datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -48,14 +48,14 @@ async def test_sure_and_unsure_and_cached_answers_count_and_those_of_ranks_do_no
 
 
 async def test_counts_are_added_and_old_ones_deleted(store: BestScoreStore) -> None:
-    old = TODAY - timedelta(days=KEPT_DAYS)
+    old = today() - timedelta(days=KEPT_DAYS)
     await store.add({ScoreKey("acme", old, 7): 1})
-    await store.add({ScoreKey("acme", TODAY, 7): 1, ScoreKey("none", TODAY, 7): 1})
-    await store.add({ScoreKey("acme", TODAY, 7): 2, ScoreKey("acme", TODAY, 100): 1})
+    await store.add({ScoreKey("acme", today(), 7): 1, ScoreKey("none", today(), 7): 1})
+    await store.add({ScoreKey("acme", today(), 7): 2, ScoreKey("acme", today(), 100): 1})
 
-    assert await store.counts("acme", TODAY) == {7: 3, 100: 1}
-    assert await store.counts("acme", TODAY - timedelta(days=1)) == {7: 3, 100: 1}
-    assert await store.counts("none", TODAY) == {}
+    assert await store.counts("acme", today()) == {7: 3, 100: 1}
+    assert await store.counts("acme", today() - timedelta(days=1)) == {7: 3, 100: 1}
+    assert await store.counts("none", today()) == {}
 
 
 async def test_a_score_is_that_of_the_best_hit_rounded_down(store: BestScoreStore) -> None:
