@@ -124,7 +124,7 @@ SIGNATURES: Mapping[str, Signature] = {
             {_SEARCHED}, bigint[], boolean, boolean -> chunk_id bigint, text text, start_at
             integer, end_at integer, updated_at timestamp with time zone, summaries jsonb
         """,
-        "search_confirmation.confirm": f"text -> {_PROOF}",
+        "search_confirmation.confirm": f"json -> {_PROOF}",
         "search_confirmation.confirm_filtered": f"{_FILTER}, bigint[], boolean -> {_PROOF}",
         "search_audiences.admitted": """
             text, text[], text[], text, bigint -> history text, audience_revision bigint,

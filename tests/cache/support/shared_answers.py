@@ -9,7 +9,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -232,7 +232,11 @@ def dependencies(documents: Documents, words: Words, scope: Scope, top_k: int) -
     """
     hits = _visible(documents, scope)[:top_k]
     floor = hits[-1] if len(hits) == top_k else None
-    return orjson.dumps([asdict(scope), [name for _, name in hits], floor, len(words)])
+    return orjson.dumps([_fields_of(scope), [name for _, name in hits], floor, len(words)])
+
+
+def _fields_of(scope: Scope) -> list[object]:
+    return [scope.tenant, scope.grants, scope.shared, scope.owner, scope.public]
 
 
 class ScopedIndex:
@@ -242,12 +246,9 @@ class ScopedIndex:
         self._records: dict[str, tuple[Scope, list[str], list[object] | None, int]] = {}
 
     def add(self, key: str, record: bytes) -> None:
-        scope, hits, floor, word_count = orjson.loads(record)
-        fields: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in scope.items()
-        }
-        self._records[key] = Scope(**fields), hits, floor, word_count
+        (tenant, grants, shared, owner, public), hits, floor, word_count = orjson.loads(record)
+        scope = Scope(tenant, tuple(grants), tuple(shared), owner, public)
+        self._records[key] = scope, hits, floor, word_count
 
     def discard(self, key: str) -> None:
         self._records.pop(key, None)
