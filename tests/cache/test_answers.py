@@ -7,9 +7,10 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.lookup import CacheLookup, ComputedAnswer
+from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from cache.tiers.redis import ENTRY_BYTES_MAX
-from tests.cache.support.histories import at
+from tests.cache.support.histories import HISTORY, at
 from tests.cache.support.search_stub import Index
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
@@ -186,6 +187,33 @@ async def test_callers_who_know_of_a_newer_change_do_not_join_an_older_fill(
     assert late.body == b"new"
     assert (await early).body == b"old"
     assert (await worker.ask("key", new, acme=4)).body == b"new"
+
+
+async def test_who_joins_a_computation_that_another_audience_answers_computes_its_own(
+    new_worker: NewWorker,
+) -> None:
+    answers, begun, may_end = new_worker().answers, asyncio.Event(), asyncio.Event()
+    seen, read = (Revisions(HISTORY, {"acme": 3}, {"acme": number}) for number in (1, 2))
+
+    async def of_ana() -> ComputedAnswer:
+        begun.set()
+        await may_end.wait()
+        return ComputedAnswer(b"ana's", read)
+
+    async def of_bo() -> ComputedAnswer:
+        return ComputedAnswer(b"bo's", read)
+
+    first = asyncio.create_task(
+        answers.get_or_compute(CacheLookup("acme", "seen", own_key="ana"), seen, of_ana)
+    )
+    await begun.wait()
+    second = asyncio.create_task(
+        answers.get_or_compute(CacheLookup("acme", "seen", own_key="bo"), seen, of_bo)
+    )
+    await asyncio.sleep(0)  # it has joined
+    may_end.set()
+
+    assert [(await first).body, (await second).body] == [b"ana's", b"bo's"]
 
 
 async def test_two_workers_that_miss_together_compute_once(new_worker: NewWorker) -> None:

@@ -163,6 +163,10 @@ async def test_public_passages_of_another_tenant_are_checked_as_they_are_searche
     assert await states(ana, passage) == ["gone"]
     await publisher.share("shared", "public")
     assert await states(ana, passage) == ["current"]
+    await gateway.receive_public(receives=False)
+    assert await states(ana, passage) == ["gone"]
+    await gateway.receive_public()
+    assert await states(ana, passage) == ["current"]
     await gateway.operator.call("DELETE", f"/v1/tenants/{other.tenant_name}")
     assert await states(ana, passage) == ["gone"]
 
