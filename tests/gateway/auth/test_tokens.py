@@ -228,6 +228,18 @@ async def test_a_read_only_token_writes_nothing(ana: Caller) -> None:
     problem(await token.call("DELETE", "/v1/documents/own"), 403)
 
 
+async def test_a_token_without_what_is_private_changes_nothing_of_its_subject(ana: Caller) -> None:
+    token = await narrowed(ana, scopes=["tenant"])
+    await ana.put("hidden", LEAVE)
+    await ana.put("shown", LEAVE, readers=["tenant"])
+
+    assert await found(token) == {"shown"}
+    for name, status in (("hidden", 404), ("shown", 403)):
+        path = f"/v1/documents/{name}"
+        problem(await token.call("PATCH", f"{path}/access", json={"readers": []}), status)
+        problem(await token.call("DELETE", path), status)
+
+
 async def test_a_token_ends_no_later_than_what_it_is_made_with(gateway: Gateway) -> None:
     soon = await gateway.caller("eve", expires_at="2098-01-01T00:00:00Z")
 

@@ -56,6 +56,15 @@ class TestOneFile:
         with pytest.raises(ValueError, match="outside the folder"):
             read(folder / "handbook" / "hr" / "leave.md", folder)
 
+    def test_what_a_link_reaches_between_the_start_and_the_folder_is_outside(
+        self, folder: Path
+    ) -> None:
+        (folder / "other.md").write_bytes(OUTSIDE)
+        (folder / "handbook" / "link.md").symlink_to(folder / "other.md")
+
+        with pytest.raises(ValueError, match="outside the folder"):
+            confined.read_file(folder / "handbook" / "link.md", 999, folder / "handbook", folder)
+
     def test_a_folder_whose_name_only_begins_alike_is_outside(
         self, folder: Path, tmp_path: Path
     ) -> None:
