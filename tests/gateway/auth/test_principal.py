@@ -9,6 +9,7 @@ import pytest
 
 from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import Authenticator, digest_of
+from gateway.auth.freshness import STRONG, Freshness
 from gateway.problems import Problem
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
@@ -120,6 +121,25 @@ async def test_a_principal_is_confirmed_at_the_access_revision_that_it_was_read_
     expired = replace(principal, expires_at=datetime.now(UTC) - timedelta(seconds=1))
     with pytest.raises(Problem):
         gate.confirm_at(expired, "a1", revision)
+
+
+async def test_a_strong_read_is_not_admitted_as_the_bounded_one_before_it() -> None:
+    clock = Clock()
+    gate = authenticator(Restless(), clock)
+    earlier = await gate.confirm(await gate.identify(KEY, digest_of(KEY)))
+    counters = {name: TenantRevisions("a1", 9, 1) for name in ("acme", "public")}
+    principal = replace(earlier.principal, access_revision=1)
+    bounded = Freshness("bounded", 0.9)
+    clock.now_s = 0.5
+
+    admitted = [
+        gate.admit(principal, counters, freshness)
+        for freshness in (bounded, STRONG, STRONG, bounded)
+    ]
+
+    assert [each and each.freshness for each in admitted] == [bounded, STRONG, STRONG, bounded]
+    oldest = [each and each.oldest.by_partition["acme"] for each in admitted]
+    assert oldest == [7, 9, 9, 7]
 
 
 class FailingOver(Restless):

@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from cache.revision_reader import RevisionReader
 from common.shares.turns import FairTurns
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
-from gateway.auth.freshness import Consistency, Freshness, MinRevision
+from gateway.auth.freshness import STRONG, Consistency, Freshness, MinRevision
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.known_heads import KnownHead, KnownHeads
@@ -36,13 +37,19 @@ class Primary:
     """A tenant at revision 7. readings: how often somebody has asked."""
 
     readings = 0
+    principal = PRINCIPAL
+    counters = COUNTERS
 
     async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
         self.readings += 1
-        return COUNTERS
+        return self.counters
 
     async def holder_at(self, _digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
-        return PRINCIPAL, COUNTERS
+        return self.principal, self.counters
+
+    def add_to_group(self) -> None:
+        self.principal = replace(PRINCIPAL, groups=("staff",), access_revision=1)
+        self.counters = {**COUNTERS, "acme": TenantRevisions("a1", 7, 1)}
 
     async def bearer_at(
         self, _digest: bytes, _claims: Claims, /
@@ -54,6 +61,22 @@ class Primary:
 
     async def touch(self, _used: Mapping[bytes, datetime], /) -> None:
         raise NotImplementedError  # only `background_flush` calls it
+
+
+class Remembered:
+    """A search that memory has an answer to."""
+
+    is_in_memory = True
+    may_be_computed = False
+
+    def __init__(self, freshness: Freshness) -> None:
+        self.freshness = freshness
+
+    def recall(self, _trace: Trace, admitted: AuthenticatedRequest, /) -> Response:
+        return Response(admitted.kept_promise(admitted.revisions))
+
+    async def compute(self, _trace: Trace, /) -> None:
+        raise NotImplementedError  # memory has the answer
 
 
 class Knowing:
@@ -86,31 +109,29 @@ def knowing(authenticator: Authenticator, admission: object) -> KnownHeads:
     )
 
 
-async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = True) -> bytes:
-    """The promise of the repeat's answer; empty if it takes the usual way."""
+def authenticator_of(primary: Primary, *, is_region: bool) -> Authenticator:
     reader: RevisionReader[TenantRevisions] = RevisionReader(primary, time.monotonic)
-    authenticator = Authenticator(
+    return Authenticator(
         primary, None, reader, primary, lambda: datetime.now(UTC), 60.0, 60.0, recalls=is_region
     )
+
+
+async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = True) -> bytes:
+    """The promise of the repeat's answer; empty if it takes the usual way."""
+    authenticator = authenticator_of(primary, is_region=is_region)
     known = await authenticator.identify(b"nh_key", PRINCIPAL.digest)
     await authenticator.confirm(PRINCIPAL)
-    response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
-
-    class Remembered:
-        is_in_memory = True
-        may_be_computed = False
-
-        def __init__(self) -> None:
-            self.freshness = freshness
-
-        def recall(self, _trace: Trace, admitted: AuthenticatedRequest, /) -> Response:
-            return Response(admitted.kept_promise(admitted.revisions))
-
-        async def compute(self, _trace: Trace, /) -> None:
-            raise NotImplementedError  # memory has the answer
-
     heads = knowing(authenticator, Unlimited())
-    heads.remember(RECEIVED, KnownHead("POST", "/v1/search", known, lambda _: Remembered()))
+    heads.remember(RECEIVED, head_of(known, freshness))
+    return await promise_of(heads)
+
+
+def head_of(principal: Principal, freshness: Freshness = STRONG) -> KnownHead:
+    return KnownHead("POST", "/v1/search", principal, lambda _: Remembered(freshness))
+
+
+async def promise_of(heads: KnownHeads) -> bytes:
+    response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
     request = heads.find(RECEIVED, 0.0)
     assert request is not None
     request.begin(response.set_result)
@@ -141,6 +162,23 @@ async def test_a_repeat_reads_the_primary_unless_a_region_may_answer_without_it(
         assert await answered(at_home, freshness, is_region=False) == b"strong"
 
         assert (in_region.readings, at_home.readings) == (1, 2)
+
+
+async def test_a_repeat_of_a_caller_whose_groups_have_changed_takes_the_usual_way() -> None:
+    primary = Primary()
+    authenticator = authenticator_of(primary, is_region=False)
+    heads = knowing(authenticator, Unlimited())
+    before = await authenticator.identify(b"nh_key", PRINCIPAL.digest)
+    heads.remember(RECEIVED, head_of(before))
+    assert await promise_of(heads) == b"strong"
+    primary.add_to_group()
+    assert await promise_of(heads) == b""
+
+    now = (await authenticator.confirm(before)).principal
+
+    assert await promise_of(heads) == b""
+    heads.remember(RECEIVED, head_of(now))
+    assert await promise_of(heads) == b"strong"
 
 
 async def test_what_is_remembered_of_a_head_names_its_revision(
@@ -186,6 +224,14 @@ class Counting(Unlimited):
 
     def give_back(self, _tenant: str) -> None:
         self.open -= 1
+
+
+async def test_nothing_is_computed_for_a_caller_as_it_was_before() -> None:
+    heads = knowing(cast("Authenticator", Knowing()), Counting())
+    before = replace(PRINCIPAL)
+    for principal, is_found in ((before, False), (PRINCIPAL, True)):
+        heads.remember(RECEIVED, KnownHead("POST", "/v1/search", principal, lambda _: Endless()))
+        assert (heads.find(RECEIVED, 0.0) is not None) is is_found
 
 
 async def test_a_computation_that_takes_too_long_leaves_the_request_to_the_usual_way() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import jwt
+import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -22,7 +23,14 @@ from starlette.types import Message
 from gateway.api.app import create_app
 from gateway.errors import CommandError
 from gateway.extensions.receipts import receipt_keys
-from gateway.extensions.receipts.receipt import TYPE, InvalidReceipt, verify
+from gateway.extensions.receipts.receipt import (
+    CHUNKS_MAX,
+    TYPE,
+    InvalidReceipt,
+    Statement,
+    sign,
+    verify,
+)
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -197,6 +205,31 @@ async def test_nothing_of_a_receipt_can_be_changed(gateway: Gateway, ana: Caller
     ]
     for broken in malformed:
         assert refusal(receipt, broken)
+
+
+def test_a_receipt_is_not_valid_for_an_answer_of_other_chunks(key_file: Path) -> None:
+    keys = receipt_keys.load([str(key_file)])
+    texts = [f"Rule {number}." for number in range(CHUNKS_MAX + 1)]
+    digests = tuple(hashlib.sha256(text.encode()).hexdigest() for text in texts)
+    answer = orjson.dumps({"hits": [{"text": text} for text in texts]})
+
+    def receipt_of(chunks: tuple[str, ...]) -> str:
+        statement = Statement(
+            iat=0,
+            tenant="acme",
+            request="",
+            query="",
+            scope="",
+            revision="1",
+            answer=hashlib.sha256(answer).hexdigest(),
+            chunks=chunks,
+            audit_log=None,
+        )
+        return sign(statement, keys)
+
+    verify(receipt_of(digests[:CHUNKS_MAX]), keys.published, request=None, answer=answer)
+    for other in (digests, digests[:1], digests[1:], ()):
+        assert "its chunks" in refusal(receipt_of(other), keys.published, answer=answer)
 
 
 @pytest.mark.thorough
