@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form
+from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed, stream_safe
 
 IdentifierCase: TypeAlias = Literal["fold", "keep"]
 
@@ -41,8 +41,8 @@ def in_normal_form(identifier: str, case: IdentifierCase | None = None) -> str:
     if identifier.isascii():
         return identifier.lower() if folds else identifier
     if folds:
-        identifier = unicodedata.normalize("NFD", identifier).casefold()
-    return unicodedata.normalize("NFC", identifier)
+        identifier = unicodedata.normalize("NFD", stream_safe(identifier)).casefold()
+    return composed(identifier)
 
 
 def _token_in_normal_form(token: str) -> str:

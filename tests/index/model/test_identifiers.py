@@ -1,5 +1,6 @@
 import re
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -53,6 +54,19 @@ def test_the_normal_form_is_its_own_and_that_of_every_other_case(text: str) -> N
     assert in_normal_form(normal, "fold") == normal
     for same in (text.casefold(), *(unicodedata.normalize(to, text) for to in ("NFC", "NFD"))):
         assert in_normal_form(same, "fold") == normal
+
+
+@pytest.mark.parametrize("marks", ["\u0323\u0301", "\u0301\u0323", "\u0f73", "\u0345\u0323"])
+def test_names_of_many_marks_are_read_in_linear_time(marks: str) -> None:
+    names = ["a" + marks * (2_000 // len(marks))] * 256
+    started_s = time.thread_time()
+
+    with pytest.raises(ValidationError):
+        READERS.validate_python(tuple(f"user:{name}" for name in names))
+
+    assert time.thread_time() - started_s < 0.7  # 0.2 s; took 1.5 s
+    normal = in_normal_form(names[0], "fold")
+    assert in_normal_form(normal, "fold") == normal
 
 
 @pytest.mark.thorough
