@@ -21,7 +21,15 @@ from index.model.document_limits import (
     TITLE_CHARACTERS_MAX,
     URI_CHARACTERS_MAX,
 )
-from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed
+from index.model.form import (
+    CONTROLS,
+    INVISIBLE,
+    PART_CHARACTERS_MAX,
+    SURROGATES,
+    Form,
+    composed,
+    parts,
+)
 from index.model.identifiers import Readers, SubjectId
 
 # Starting values, not measured, unless a source is given.
@@ -49,7 +57,14 @@ def normalise(text: str) -> str:
 
     What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
     """
-    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.lstrip("\ufeff")
+    if len(text) <= PART_CHARACTERS_MAX:
+        return _normalise_part(text)
+    return "".join(map(_normalise_part, parts(text)))
+
+
+def _normalise_part(text: str) -> str:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
     if lines.isascii():
         return lines.replace("\0", "\ufffd")
     return composed(UNSTORABLE.sub("\ufffd", lines))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, LiteralString
@@ -28,7 +28,18 @@ _VISIBLE = re.compile(rf"[^\s{CONTROLS}{INVISIBLE}\u200c\u200d]")
 _CHARACTERS_MAX = 2_048
 MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _JOINER = 0x034F
-_MARKS_END = 0x1_E94B  # no mark of Unicode 15.1 has a higher code
+_MARKS_END = 0x1_E94B  # no mark of Unicode 16 has a higher code
+# They compose with what is before them and have the class 0: vowels and finals of Hangul, and signs
+# of Indic scripts. Here they count as marks. Source: UnicodeData.txt of Unicode 16.
+_COMPOSING = re.compile(
+    "[\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u0fb5\u0fb7"
+    "\u102e\u1161-\u1175\u11a8-\u11c2\u1b35\U00011127\U0001133e\U00011357\U000113b8\U000113bb"
+    "\U000113c2\U000113c5\U000113c7-\U000113c9\U000114b0\U000114ba\U000114bd\U000115af\U00011930"
+    "\U0001611e-\U00016120\U00016129\U00016d67]"
+)
+# One call of C keeps the interpreter for all of a text: for a fraction of a millisecond if it has
+# so many characters, and for a third of a second if it has two million.
+PART_CHARACTERS_MAX = 16_384
 # Only these decompose into marks without a letter, three of them without being marks themselves.
 _OF_MARKS = {
     mark: unicodedata.normalize("NFD", mark)
@@ -44,6 +55,33 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
 
 
+def parts(text: str) -> Iterator[str]:
+    """A long text in parts, whose normal forms together are that of the text.
+
+    A part ends where nothing composes. If it ends within many marks, a joiner is added.
+    """
+    start = 0
+    while len(text) - start > PART_CHARACTERS_MAX:
+        end = start + PART_CHARACTERS_MAX
+        cuts = (at for at in range(end, end - MARKS_MAX - 1, -1) if _is_apart(text, at))
+        cut = next(cuts, None)
+        yield text[start:end] + chr(_JOINER) if cut is None else text[start:cut]
+        start = cut or end
+    yield text[start:]
+
+
+def _is_apart(text: str, at: int) -> bool:
+    """Whether the character composes with none before it, and is not the second of a line's end."""
+    character = text[at]
+    if character.isascii():
+        return character != "\n" or text[at - 1] != "\r"
+    return not _is_joining(character)
+
+
+def _is_joining(character: str) -> bool:
+    return unicodedata.combining(character) > 0 or _COMPOSING.match(character) is not None
+
+
 def stream_safe(text: str) -> str:
     """The text with a joiner after every 30 marks: normalising takes time square in their number.
 
@@ -51,8 +89,9 @@ def stream_safe(text: str) -> str:
     """
     for mark, marks in _OF_MARKS.items():
         text = text.replace(mark, marks)
-    if not any(map(unicodedata.combining, text[:: MARKS_MAX + 1])):
-        return text  # more than 30 marks in a row would include one of these
+    sample = text[:: MARKS_MAX + 1]  # more than 30 marks in a row would include one of these
+    if not (any(map(unicodedata.combining, sample)) or _COMPOSING.search(sample)):
+        return text
     import numpy as np  # few texts need it, and a command starts sooner without it
 
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -69,12 +108,13 @@ def _is_mark() -> "npt.NDArray[np.bool_]":
     """By code, up to `_MARKS_END`."""
     import numpy as np
 
-    return np.array([unicodedata.combining(chr(code)) > 0 for code in range(_MARKS_END + 1)])
+    return np.array([_is_joining(chr(code)) for code in range(_MARKS_END + 1)])
 
 
 def is_blank(text: str) -> bool:
     """Whether nobody sees any of it: white space, control and format characters."""
-    return not _VISIBLE.search(text)
+    starts = range(0, len(text), PART_CHARACTERS_MAX)
+    return not any(_VISIBLE.search(text, start, start + PART_CHARACTERS_MAX) for start in starts)
 
 
 def _unchanged(value: str) -> str:
