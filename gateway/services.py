@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cache.redis.store import RedisStore
@@ -17,7 +18,6 @@ from gateway.answer.answer_services import AnswerServices
 from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
-from gateway.caching.change_feed import ObservedRevisions
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.redis_cache import log_statuses, open_redis, require_permissions
 from gateway.documents import document_services
@@ -144,7 +144,7 @@ async def _join_rooms(
     tracing: "Tracing | None",
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
-    stores = Stores.of(connected, settings)
+    stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
     usage = usage_meter.build(settings, stores.usage, metrics.usage)
     metrics.on_tokens = usage.tokens
     metered = [MeteredEmbedder(each, metrics, usage.check, tracing) for each in embedders]
@@ -176,10 +176,11 @@ async def _join_rooms(
             settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
         ) as standby,
     ):
-        observed = ObservedRevisions(stores.tenants, metrics.cache_event)
-        lease = regions.lease_keeper(settings, connected, observed) if settings.region else None
+        lease = None
+        if settings.region:
+            lease = regions.lease_keeper(settings, connected, stores.tenants)
         reader: RevisionReader[TenantRevisions] = RevisionReader(
-            lease or observed, suspend_aware_s, None if lease is None else lease.known
+            lease or stores.tenants, suspend_aware_s, None if lease is None else lease.known
         )
         auth = authenticator.build(settings, stores.principals, verifier, reader, stores.tenants)
         caches = cache_services.build(

@@ -1,5 +1,6 @@
 """What PostgreSQL stores, a store for each kind of row; every room takes those that it uses."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.settings.settings import Settings
@@ -42,11 +43,17 @@ class Stores:
     query_gates: QueryGateStore
 
     @classmethod
-    def of(cls, database: Database, settings: Settings) -> "Stores":
+    def of(
+        cls,
+        database: Database,
+        settings: Settings,
+        on_went_back: Callable[[], None] | None = None,
+    ) -> "Stores":
+        """on_went_back: see `TenantStore`."""
         quotas = default_quotas(settings)
         return cls(
             database=database,
-            tenants=TenantStore(database),
+            tenants=TenantStore(database, on_went_back),
             keys=KeyStore(database),
             principals=PrincipalStore(database, shares_public=settings.public_documents),
             documents=DocumentStore(

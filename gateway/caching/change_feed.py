@@ -1,23 +1,15 @@
-"""Connects the caches to PostgreSQL: its change log, and its revisions."""
+"""Connects the caches to PostgreSQL's change log."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
-
-import structlog
 
 from cache.errors import ChangeFeedUnavailable
 from cache.protocol import Revisions
 from gateway.regions.standby import Standby
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeLog, ChangeSet
-from index.tenants.tenant_store import TenantRevisions as Counters
 from index.tenants.tenant_store import TenantStore
 
-_LATEST_MAX = 10_000  # tenants; about 3 MB
 _TIMEOUT_S = 2.0  # a starting value, not measured; the query reads two rows by primary key
-
-log = structlog.get_logger()
 
 
 class ChangeLogFeed:
@@ -58,7 +50,7 @@ class ChangeLogFeed:
                 now = {partition: counter.revision for partition, counter in counters.items()}
                 if Revisions(revisions.history, now).reach(revisions.of(now)):
                     return True
-                await _begin_history(self._tenants, revisions.history)
+                await self._tenants.end_history(revisions.history)
         except (DatabaseUnavailable, TimeoutError) as error:
             raise ChangeFeedUnavailable from error
         return False
@@ -78,43 +70,3 @@ class ChangeLogFeed:
             return None
         reached = Revisions(changes.history, {partition: changes.revision})
         return changes if reached.reach(required) else None
-
-
-class ObservedRevisions:
-    """Reads the tenants' counters from PostgreSQL, and compares them with the previous ones.
-
-    A counter that has decreased in the same history shows that the database has lost changes: the
-    history gets a new name, and `count` receives went_back.
-    """
-
-    def __init__(self, tenants: TenantStore, count: Callable[[str], None]) -> None:
-        self._tenants = tenants
-        self._count = count
-        self._latest: OrderedDict[str, Counters] = OrderedDict()
-
-    async def revisions(self, tenants: Collection[str]) -> Mapping[str, Counters]:
-        counters = await self._tenants.revisions(tenants)
-        for tenant, current in counters.items():
-            latest = self._latest.get(tenant)
-            if latest is not None and current != latest and current.is_before(latest):
-                self._count("went_back")
-                await _begin_history(self._tenants, current.history)
-                counters = await self._tenants.revisions(tenants)
-                break
-        for tenant, current in counters.items():
-            self._latest[tenant] = current
-            self._latest.move_to_end(tenant)
-        while len(self._latest) > _LATEST_MAX:
-            self._latest.popitem(last=False)
-        return counters
-
-
-async def _begin_history(tenants: TenantStore, history: str) -> None:
-    log.error(
-        "history",
-        state="went_back",
-        history=history,
-        detail="the database has lost committed changes: cached answers are invalid; "
-        "after a restore run `nearhit restore` without a file",
-    )
-    await tenants.begin_history(instead_of=history)

@@ -117,6 +117,7 @@ class Metrics:
         # The usage meter; set later, because embedders are created before it.
         self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = SummedHistogram(statements, _BUCKETS_S)
+        self.statement: Callable[[str, float], None] = self._statements.observe
         self._chunkings = cache(chunkings.labels)
         self._summaries = cache(summaries.labels)
         self._llm_tokens = cache(llm_tokens.labels)
@@ -146,12 +147,9 @@ class Metrics:
     def drain(self, seconds: float) -> None:
         self._drains.observe(seconds)
 
-    def statement(self, name: str, seconds: float) -> None:
-        self._statements.observe((name,), seconds)
-
     def embedded(self, kind: str, seconds: float) -> None:
         """kind: `query`, or `batch` for passages."""
-        self._embedding.observe((kind,), seconds)
+        self._embedding.observe(kind, seconds)
 
     def embedding_failed(self, kind: str) -> None:
         self._embedding_failures(kind).inc()

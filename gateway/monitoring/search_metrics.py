@@ -70,9 +70,9 @@ class SearchMetrics:
         best_score: None if it has none on the absolute scale.
         """
         label = self._tenants.label(tenant)
-        self._hits.observe((label,), hits)
+        self._hits.observe(label, hits)
         if best_score is not None:
-            self._scores.observe((label,), best_score)
+            self._scores.observe(label, best_score)
         if is_degraded:
             self._degraded.inc()
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from prometheus_client import Histogram
 
 FLUSH_S = 1.0
-_Labels = tuple[str | int, ...]
+_Labels = str | tuple[str | int, ...]  # of one label the value alone
 
 
 class SummedHistogram:
@@ -25,7 +25,7 @@ class SummedHistogram:
         trace_id: of a sampled request, which becomes an exemplar of its bucket.
         """
         if trace_id:
-            self._histogram.labels(*labels).observe(value, {"trace_id": trace_id})
+            self._of(labels).observe(value, {"trace_id": trace_id})
             return
         sums = self._pending.get(labels)
         if sums is None:
@@ -40,8 +40,11 @@ class SummedHistogram:
         pending, self._pending = self._pending, {}
         for labels, (*counts, total) in pending.items():
             # The package offers no way to add several observations at once.
-            series = self._histogram.labels(*labels)
+            series = self._of(labels)
             series._sum.inc(total)  # noqa: SLF001
             for bucket, count in zip(series._buckets, counts, strict=True):  # noqa: SLF001
                 if count:
                     bucket.inc(count)
+
+    def _of(self, labels: _Labels) -> Histogram:
+        return self._histogram.labels(*((labels,) if isinstance(labels, str) else labels))

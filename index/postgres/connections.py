@@ -339,19 +339,19 @@ class _Unavailable(AbstractContextManager[None]):
         error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        if error is not None:
-            _translate(error)
+        if error is not None and (known := translated(error)) is not error:
+            raise known from error
 
 
 unavailable = _Unavailable()
 
 
-def _translate(error: BaseException) -> None:
-    """Raise what callers know instead of the driver's error; return if it is none of these."""
+def translated(error: BaseException) -> BaseException:
+    """What callers know instead of the driver's error; any other error is returned as it is."""
     if isinstance(
         error, asyncpg.CharacterNotInRepertoireError | asyncpg.UntranslatableCharacterError
     ):
-        raise UnstorableText from error
+        return UnstorableText()
     if isinstance(error, _UNAVAILABLE_ERRORS):
         sqlstate = getattr(error, "sqlstate", None)
         message = f"PostgreSQL did not answer: {type(error).__name__}"
@@ -360,8 +360,9 @@ def _translate(error: BaseException) -> None:
                 "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
             )
         condition = _CONDITIONS.get(sqlstate or "")
-        raise DatabaseUnavailable(message, condition, sqlstate) from error
+        return DatabaseUnavailable(message, condition, sqlstate)
     if isinstance(error, asyncpg.InterfaceError):
         if isinstance(error, ValueError) or _HAS_WRONG_ARGUMENTS in str(error):
-            return  # the driver can't encode an argument, or the statement has more or fewer
-        raise DatabaseUnavailable("PostgreSQL closed the connection") from error
+            return error  # the driver can't encode an argument, or the statement has more or fewer
+        return DatabaseUnavailable("PostgreSQL closed the connection")
+    return error

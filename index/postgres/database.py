@@ -18,13 +18,13 @@ from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, prepared_ahead
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
-from index.postgres.dedicated_connection import DedicatedConnection
+from index.postgres.dedicated_connection import DedicatedConnection, Health
 from index.postgres.driver_connection import ServerTypes
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
 from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
-from index.postgres.search_connections import Health, SearchConnections
+from index.postgres.search_connections import SearchConnections
 from index.postgres.session import STATEMENTS, ObserveStatement, Row, Session
 from index.postgres.session_shares import SessionShares
 from index.postgres.setup import pgvector_version

@@ -1,6 +1,10 @@
-"""One connection of a pool that stays taken, for small statements that are run all the time."""
+"""One connection of a pool that stays taken, for small statements that are run all the time.
+
+Their answers show, beside those of searches, whether PostgreSQL is there.
+"""
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,11 +14,34 @@ import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
 from index.errors import DatabaseUnavailable
-from index.postgres.connections import Pool, unavailable
-from index.postgres.search_connections import Health
-from index.postgres.session import RAISING, STATEMENTS, Row
+from index.postgres.connections import Pool, translated
+from index.postgres.session import RAISING, STATEMENTS, ObserveStatement, Row
 
 TIMEOUT_S = 2.0  # a starting value, not measured: statements look up rows by primary key
+
+
+class Health:
+    """Whether PostgreSQL answers, as the statements of this process show.
+
+    observe: receives the name and seconds of each.
+    """
+
+    def __init__(self, observe: ObserveStatement) -> None:
+        self._observe = observe
+        self._is_answering = True
+        self._failed_at_s = -math.inf
+
+    def answered(self, name: str, seconds: float) -> None:
+        self._is_answering = True
+        self._observe(name, seconds)
+
+    def failed(self) -> None:
+        self._is_answering = False
+        self._failed_at_s = time.perf_counter()
+
+    def has_failed_since(self, start_s: float) -> bool:
+        """Whether a statement has failed since this `perf_counter`, or none was answered since."""
+        return not self._is_answering or self._failed_at_s >= start_s
 
 
 class DedicatedConnection:
@@ -43,16 +70,18 @@ class DedicatedConnection:
         while True:
             is_fresh = self._connection is None
             try:
-                with unavailable:
-                    async with asyncio.timeout(TIMEOUT_S):
-                        connection = self._connection or await self._open()
-                        started_s = time.perf_counter()
-                        rows = await connection.fetch(STATEMENTS[name], *arguments)
-            except DatabaseUnavailable:
+                async with asyncio.timeout(TIMEOUT_S):
+                    connection = self._connection or await self._open()
+                    started_s = time.perf_counter()
+                    rows = await connection.fetch(STATEMENTS[name], *arguments)
+            except Exception as error:
+                known = translated(error)
+                if not isinstance(known, DatabaseUnavailable):
+                    raise known from error
                 self._health.failed()
                 await self.release()
                 if is_fresh:
-                    raise
+                    raise known from error
                 continue  # the old connection was lost
             self._health.answered(name, time.perf_counter() - started_s)
             return cast("Sequence[Row]", rows)

@@ -1,7 +1,6 @@
 """The connections of searches, whose role may only call their functions."""
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,39 +14,16 @@ from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
 from index.postgres import prepared_ahead, statement_comment
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
+from index.postgres.dedicated_connection import Health
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
 from index.postgres.kept_connections import KeptConnections
-from index.postgres.session import ObserveStatement, Row
+from index.postgres.session import Row
 
 _SEVERAL_TENANTS = ""  # no tenant has this name
 
 # The connection of the task's snapshot, if it has one.
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
-
-
-class Health:
-    """Whether PostgreSQL answers, as the statements of this process show.
-
-    observe: receives the name and seconds of each.
-    """
-
-    def __init__(self, observe: ObserveStatement) -> None:
-        self._observe = observe
-        self._is_answering = True
-        self._failed_at_s = -math.inf
-
-    def answered(self, name: str, seconds: float) -> None:
-        self._is_answering = True
-        self._observe(name, seconds)
-
-    def failed(self) -> None:
-        self._is_answering = False
-        self._failed_at_s = time.perf_counter()
-
-    def has_failed_since(self, start_s: float) -> bool:
-        """Whether a statement has failed since this `perf_counter`, or none was answered since."""
-        return not self._is_answering or self._failed_at_s >= start_s
 
 
 class SearchConnections:

@@ -1,6 +1,7 @@
 """Tenants, groups, and the revisions by which caches detect changes."""
 
-from collections.abc import Collection, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +17,7 @@ from index.postgres.session import Row
 log = structlog.get_logger()
 
 _HOLDERS_MAX = 20  # keys named in an error
+_LATEST_MAX = 10_000  # tenants; about 3 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,14 @@ class TenantInventory:
 
 
 class TenantStore:
-    def __init__(self, database: Database) -> None:
+    """on_went_back: called when counters show that the database has lost changes. None: they are
+    not compared, as those of a standby, which may be behind.
+    """
+
+    def __init__(self, database: Database, on_went_back: Callable[[], None] | None = None) -> None:
         self._database = database
+        self._on_went_back = on_went_back
+        self._latest: OrderedDict[str, TenantRevisions] = OrderedDict()
 
     async def create(self, tenant: str, name: str) -> bool:
         """Create the tenant; False if it already exists."""
@@ -125,12 +133,29 @@ class TenantStore:
         return await self._database.row("tenants.exists", tenant) is not None
 
     async def revisions(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
-        """The counters of those that exist, from one snapshot; one call at a time."""
+        """The counters of those that exist, from one snapshot; one call at a time.
+
+        A counter that has decreased in the same history shows that the database has lost changes:
+        the history gets a new name, and all counters are read again.
+        """
         rows = await self._database.dedicated.rows("tenants.revisions", list(tenants))
         if rows and rows[0]["history"] != self._database.history:
             await self._database.begin_history(rows[0]["history"])
             await self._note_history()
-        return _revisions(rows)
+        counters = _revisions(rows)
+        if self._on_went_back is not None:
+            for tenant, current in counters.items():
+                latest = self._latest.get(tenant)
+                if latest is not None and current != latest and current.is_before(latest):
+                    self._on_went_back()
+                    await self.end_history(current.history)
+                    return await self.revisions(tenants)
+            for tenant, current in counters.items():
+                self._latest[tenant] = current
+                self._latest.move_to_end(tenant)
+            while len(self._latest) > _LATEST_MAX:
+                self._latest.popitem(last=False)
+        return counters
 
     async def held_revisions(self, tenants: Collection[str]) -> dict[str, dict[str, int]]:
         """By noted history, the last revision of each tenant that the database still holds of it.
@@ -152,6 +177,17 @@ class TenantStore:
     async def revisions_aside(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
         """As `revisions`, but safe for concurrent calls, each on its own connection."""
         return _revisions(await self._database.rows("tenants.revisions", list(tenants)))
+
+    async def end_history(self, history: str) -> None:
+        """Give another name to a history in which the database has lost changes."""
+        log.error(
+            "history",
+            state="went_back",
+            history=history,
+            detail="the database has lost committed changes: cached answers are invalid; "
+            "after a restore run `nearhit restore` without a file",
+        )
+        await self.begin_history(instead_of=history)
 
     async def begin_history(self, *, instead_of: str | None = None) -> None:
         """Give the database's history a new random name.
@@ -268,9 +304,9 @@ def _summary(row: Row, sources: int = 0) -> TenantSummary:
 
 
 def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:
-    return {
-        row["tenant"]: TenantRevisions(
+    counters = {}
+    for row in rows:
+        counters[row["tenant"]] = TenantRevisions(
             row["history"], row["revision"], row["access_revision"], row["audience_revision"]
         )
-        for row in rows
-    }
+    return counters

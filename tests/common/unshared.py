@@ -56,7 +56,7 @@ UNSHARED = {
     ("cache/invalidation/drain.py", "LRUCache"): (1, _TENANT_ENTRY),
     ("cache/revision_reader.py", "OrderedDict"): (1, _TENANT_ENTRY),
     ("cache/semantic/pair_stats.py", "LRUCache"): (1, _TENANT_ENTRY),
-    ("gateway/caching/change_feed.py", "OrderedDict"): (1, _TENANT_ENTRY),
+    ("index/tenants/tenant_store.py", "OrderedDict"): (1, _TENANT_ENTRY),
     ("gateway/recording/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
     ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),

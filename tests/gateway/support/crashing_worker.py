@@ -28,10 +28,13 @@ class Deadly(Metrics):
         self._step = step
         self._strike = strike
         self._left = times
+        observe = self.statement
 
-    def statement(self, name: str, seconds: float) -> None:
-        super().statement(name, seconds)
-        self._come_to(name)
+        def observe_and_come(name: str, seconds: float) -> None:
+            observe(name, seconds)
+            self._come_to(name)
+
+        self.statement = observe_and_come
 
     def embedded(self, kind: str, seconds: float) -> None:
         super().embedded(kind, seconds)

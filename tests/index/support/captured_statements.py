@@ -6,9 +6,10 @@ from typing import Any, cast
 
 from common.shares.slots import FairSlots
 from index.postgres.connections import Pool, pool
+from index.postgres.dedicated_connection import Health
 from index.postgres.functions import function_roles
 from index.postgres.functions.function_roles import Connection
-from index.postgres.search_connections import Health, SearchConnections
+from index.postgres.search_connections import SearchConnections
 
 
 class _OneConnection:
