@@ -71,6 +71,7 @@ class FlushBuffer(Generic[K, V]):
     items_max: further keys are dropped, and the log says how many; so are those of a tenant that
                has half of it. At a quarter of it, a flush begins.
     size_max:  the same, of the sum of `size_of` the items.
+    collect:   called before each flush; adds what others hold for the buffer.
     """
 
     def __init__(
@@ -83,8 +84,10 @@ class FlushBuffer(Generic[K, V]):
         items_max: int,
         size_of: Callable[[V], int] = lambda _: 0,
         size_max: int = 0,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
+        self._collect = collect
         self._store = store
         self._merge = merge
         self._items_max = items_max
@@ -110,6 +113,7 @@ class FlushBuffer(Generic[K, V]):
 
     async def flush(self) -> None:
         """Store all items that were added before the call. Raises what `store` raises."""
+        self._collect()
         async with self._storing:
             if self._dropped:
                 log.warning(self._name, state="dropped", items=self._dropped)

@@ -55,6 +55,7 @@ from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
 from gateway.rag import token_estimate
 from gateway.rag.gates import gate_vocabulary
+from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.read_log import ReadLog
 from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
@@ -188,6 +189,7 @@ __all__ = [
     "HeldAnswers",
     "HitAnswer",
     "InnerPath",
+    "LoggedAnswer",
     "McpMethod",
     "McpTool",
     "MetricRegistry",

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.conversation_compressor import compressor_pool
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
+from gateway.recording.answer_log import AnswerLog
 from gateway.recording.denial_log import DenialLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
@@ -153,11 +155,20 @@ async def _join_rooms(
     await asyncio.to_thread(lexical.load_stored)
     await asyncio.to_thread(lexical.load, languages)
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
-    read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
+    answer_log = AnswerLog(time.time)
+    metrics.collect = answer_log.tell
+    read_log = ReadLog(
+        stores.audit_log,
+        time.time,
+        is_on=settings.audit_log == "all",
+        collect=answer_log.tell,
+    )
     denials = DenialLog(
         stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
     )
-    search_statistics = SearchStatistics(stores.search_statistics, time.time)
+    search_statistics = SearchStatistics(
+        stores.search_statistics, time.time, collect=answer_log.tell
+    )
     models = model_caches(metrics.cache_event, store)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     compressors = compressor_pool()
@@ -182,7 +193,19 @@ async def _join_rooms(
         reader: RevisionReader[TenantRevisions] = RevisionReader(
             lease or stores.tenants, suspend_aware_s, None if lease is None else lease.known
         )
-        auth = authenticator.build(settings, stores.principals, verifier, reader, stores.tenants)
+        auth = authenticator.build(
+            settings, stores.principals, verifier, reader, stores.tenants, answer_log.tell
+        )
+        answer_log.watchers += [
+            lambda answer: metrics.search.served(
+                answer.principal.tenant, answer.outcome, len(answer.durations_s)
+            ),
+            lambda answer: auth.record_use(
+                answer.principal, datetime.fromtimestamp(answer.last_s, UTC)
+            ),
+            read_log.watch,
+            search_statistics.watch,
+        ]
         caches = cache_services.build(
             settings, metrics, stores, store, models, index_name, standby, tracing
         )
@@ -196,6 +219,7 @@ async def _join_rooms(
             rag_tools,
             read_log,
             standby,
+            answer_log=answer_log,
             statistics=search_statistics,
             tracing=tracing,
             threads=threads,

@@ -186,7 +186,7 @@ def _connections(settings: Settings, http: HttpServices) -> Connections:
     return Connections(
         limits,
         http.addresses,
-        lambda status: http.metrics.request("", status, "", 0.0),
+        lambda status: http.metrics.requests.observe(("", status, ""), 0.0),
     )
 
 

@@ -115,11 +115,13 @@ class Authenticator:
         credential_staleness_s_max: float,
         *,
         recalls: bool = False,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         """staleness_s_max: upper bound on a caller's limit while PostgreSQL is available.
 
         credential_staleness_s_max: how long cached principals count while it is not.
         recalls: whether earlier readings may answer a request, as in a gateway of a region.
+        collect: as in `FlushBuffer`, for the uses of keys.
         """
         self._principals = principals
         self._web_tokens = web_tokens
@@ -132,7 +134,12 @@ class Authenticator:
         self._principals_by_digest: FairCache[bytes, Principal] = FairCache(_PRINCIPALS_MAX)
         self._admissions: FairCache[bytes, _Admission] = FairCache(_PRINCIPALS_MAX)
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
-            "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
+            "keys",
+            principals.touch,
+            max,
+            every_s=_FLUSH_S,
+            items_max=_USED_MAX,
+            collect=collect,
         )
         self._lookups = FairSlots(
             _LOOKUPS_MAX,
@@ -176,6 +183,7 @@ class Authenticator:
         reads it, so every worker drops the outdated principal at its next request; see `recall`
         for the exception. A 409 `Problem` if the revision that the caller names is not reached.
         """
+        self.record_use(principal, self._now())
         if principal.issuer_key is not None:
             await self._check_issuer_key(principal.issuer_key)
         recalled = self.recall(principal, freshness)
@@ -216,10 +224,7 @@ class Authenticator:
                 known, age_s = earlier.values, max(earlier.age_s, AGE_S_MIN)
         if known is None or not freshness.accepts(principal.tenant, document_revisions(known)):
             return None
-        admitted = self.admit(principal, known, freshness, age_s)
-        if admitted is not None:
-            self._used.add(principal.tenant, principal.digest, self._now())
-        return admitted
+        return self.admit(principal, known, freshness, age_s)
 
     def read_revisions(
         self, principal: Principal, freshness: Freshness = STRONG
@@ -227,9 +232,8 @@ class Authenticator:
         """The counters of the principal's tenant and of the public partition, read after this call.
 
         Only the primary can say that a revision is not reached: a read lease tells of those that
-        are acknowledged. Records that the key is used. The future may raise `DatabaseUnavailable`.
+        are acknowledged. The future may raise `DatabaseUnavailable`.
         """
-        self._used.add(principal.tenant, principal.digest, self._now())
         tenant = principal.tenant
         if freshness.min_revision is None:
             return self._revisions.read((tenant, PUBLIC))
@@ -299,8 +303,11 @@ class Authenticator:
         if (principal.history, principal.access_revision) != (history, access_revision):
             return False
         self._refuse_expired(principal)
-        self._used.add(principal.tenant, principal.digest, self._now())
         return True
+
+    def record_use(self, principal: Principal, at: datetime) -> None:
+        """Record that the key was used then; `confirm` does."""
+        self._used.add(principal.tenant, principal.digest, at)
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:
         """Store when each key was last used, every minute and at the end."""
@@ -375,6 +382,7 @@ def build(
     web_tokens: WebTokenVerifier | None,
     revisions: RevisionReader[TenantRevisions],
     histories: HistoryStore,
+    collect: Callable[[], None],
 ) -> Authenticator:
     return Authenticator(
         principals,
@@ -385,6 +393,7 @@ def build(
         settings.staleness_s_max,
         settings.credential_staleness_s_max,
         recalls=settings.region is not None,
+        collect=collect,
     )
 
 

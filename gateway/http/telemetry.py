@@ -81,7 +81,7 @@ class RequestRecorder:
     def __init__(
         self, metrics: Metrics, log: RequestLog | None, tracing: "Tracing | None" = None
     ) -> None:
-        self._metrics = metrics
+        self._requests = metrics.requests
         self._log = log
         self._tracing = tracing
 
@@ -90,7 +90,7 @@ class RequestRecorder:
         if self._tracing is not None and not trace.trace_id:
             self._tracing.recalled(method, trace)
         exemplar = trace.trace_id if trace.is_sampled else ""
-        self._metrics.request(trace.route, trace.status, trace.tier, seconds, exemplar)
+        self._requests.observe((trace.route, trace.status, trace.tier), seconds, exemplar)
         if self._log is not None:
             line = {
                 "event": "request",

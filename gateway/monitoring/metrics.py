@@ -105,7 +105,7 @@ class Metrics:
             "outcome",
         )
         self._rag_steps = cache(rag_steps.labels)
-        self._requests = SummedHistogram(requests, _BUCKETS_S)
+        self.requests = SummedHistogram(requests, _BUCKETS_S)
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._shard_events = cache(shard_events.labels)
@@ -116,6 +116,7 @@ class Metrics:
         self._drains = drains
         # The usage meter; set later, because embedders are created before it.
         self.on_tokens: Callable[[str, int], None] | None = None
+        self.collect: Callable[[], None] = lambda: None  # what others still hold; set later too
         self._statements = SummedHistogram(statements, _BUCKETS_S)
         self.statement: Callable[[str, float], None] = self._statements.observe
         self._chunkings = cache(chunkings.labels)
@@ -125,12 +126,6 @@ class Metrics:
             self._events(event)
         for kind in ("query", "batch"):
             self._embedding_failures(kind)
-
-    def request(
-        self, route: str, status: int, tier: str, seconds: float, trace_id: str = ""
-    ) -> None:
-        """trace_id: of a sampled request, which becomes an exemplar of its bucket."""
-        self._requests.observe((route, status, tier), seconds, trace_id)
 
     def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._lookups if event in _TIERS else self._events
@@ -185,7 +180,8 @@ class Metrics:
         return self.registry.exposition(accept)
 
     def flush(self) -> None:
-        """Add to the histograms what is summed and not yet added."""
+        """Add what is not yet added."""
+        self.collect()
         self.search.flush()
-        for histogram in (self._requests, self._embedding, self._statements):
+        for histogram in (self.requests, self._embedding, self._statements):
             histogram.flush()

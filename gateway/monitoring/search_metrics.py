@@ -1,17 +1,14 @@
 """How well searches are answered: without a hit, without a sure one, with which best score.
 
-An answer costs a few dict updates; the families get the sums once a second.
+Computed answers cost a few dict updates; the families get the sums once a second.
 """
 
-import asyncio
-from collections import Counter
 from typing import Literal, TypeAlias
 
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.summed_histogram import SummedHistogram
 from gateway.monitoring.tenant_labels import TenantLabels
 
-FLUSH_S = 1.0
 Outcome: TypeAlias = Literal["confident", "low_confidence", "empty"]
 
 _HITS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
@@ -53,14 +50,10 @@ class SearchMetrics:
         self._degraded = registry.counter(
             "search_degraded", "Answers computed by words alone, because the embedder failed."
         )
-        self._pending: Counter[tuple[str, Outcome]] = Counter()
 
-    def served(self, tenant: str, outcome: Outcome) -> None:
-        """Count an answer that a caller gets. Only on an event loop."""
-        pending = self._pending
-        if not pending:
-            asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
-        pending[tenant, outcome] += 1
+    def served(self, tenant: str, outcome: Outcome, answers: int) -> None:
+        """Count answers that callers got."""
+        self._answers.labels(self._tenants.label(tenant), outcome).inc(answers)
 
     def computed(
         self, tenant: str, *, hits: int, best_score: float | None, is_degraded: bool
@@ -77,9 +70,6 @@ class SearchMetrics:
             self._degraded.inc()
 
     def flush(self) -> None:
-        """Add what is pending to the counters."""
+        """Add to the histograms what is summed and not yet added."""
         self._hits.flush()
         self._scores.flush()
-        pending, self._pending = self._pending, Counter()
-        for (tenant, outcome), answers in pending.items():
-            self._answers.labels(self._tenants.label(tenant), outcome).inc(answers)

@@ -1,7 +1,7 @@
 """Records which principal read which documents, and appends it to the audit log every second.
 
-A process that is killed may lose the reads of its last FLUSH_S seconds. A repeated answer to the
-same principal costs one dict lookup; the documents of an answer are parsed from its body later.
+A process that is killed may lose the reads of its last FLUSH_S seconds. The documents of an answer
+are parsed from its body later.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ import structlog
 from common.shares.budget import FairBudget
 from gateway.background_flush import BackgroundFlush
 from gateway.document_address import address_of_hit
+from gateway.recording.answer_log import LoggedAnswer
 from index.audit.audit_log import ReadEvent, parts
 from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
@@ -54,7 +55,7 @@ class _PendingView:
     body: bytes
     first_s: float
     last_s: float
-    answers: int = 1
+    answers: int
 
 
 @dataclass(slots=True)
@@ -68,14 +69,24 @@ class _ViewCounts:
 
 
 class ReadLog:
-    """now_s: seconds since 1970. is_on: False: records nothing. every_s: time between flushes."""
+    """now_s: seconds since 1970. is_on: False: records nothing. every_s: time between flushes.
+
+    collect: as in `FlushBuffer`.
+    """
 
     def __init__(
-        self, store: ReadStore, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
+        self,
+        store: ReadStore,
+        now_s: Callable[[], float],
+        *,
+        is_on: bool,
+        every_s: float = FLUSH_S,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._now_s = now_s
         self._is_on = is_on
+        self._collect = collect
         self._pending: dict[tuple[bytes, str], _PendingView] = {}
         self._bodies_bytes = 0
         self._answers, self._bodies = _shares(PENDING_ANSWERS_MAX), _shares(BODIES_BYTES_MAX)
@@ -86,12 +97,22 @@ class ReadLog:
 
     def answer(self, principal: Principal, key: str, body: bytes) -> None:
         """Record that the principal gets this body, the answer of this cache key."""
-        view = self._pending.get((principal.digest, key))
-        if view is not None and view.body is body:
-            view.answers += 1
-            view.last_s = self._now_s()
-        elif self._is_on:
-            self._add_view(principal, key, body, view)
+        if self._is_on:
+            now_s = self._now_s()
+            self._add_view(principal, key, body, now_s, now_s, 1)
+
+    def watch(self, answer: LoggedAnswer) -> None:
+        """As `answer`, as often as the principal got it."""
+        if self._is_on:
+            served = answer.served
+            self._add_view(
+                answer.principal,
+                served.key,
+                served.body,
+                answer.first_s,
+                answer.last_s,
+                len(answer.durations_s),
+            )
 
     def documents(self, principal: Principal | Reader, documents: Iterable[str]) -> None:
         """Record that the principal gets these documents other than by a search answer."""
@@ -106,6 +127,7 @@ class ReadLog:
         Run one flush at a time and do not cancel it, because it holds the rows it is storing.
         If a commit succeeds but its confirmation is lost, the rows are stored twice.
         """
+        self._collect()
         await self._parse_pending()
         await self._store_counts()
 
@@ -121,20 +143,27 @@ class ReadLog:
                 log.error("read_log", state="lost", answers=lost)
 
     def _add_view(
-        self, principal: Principal, key: str, body: bytes, previous: _PendingView | None
+        self,
+        principal: Principal,
+        key: str,
+        body: bytes,
+        first_s: float,
+        last_s: float,
+        answers: int,
     ) -> None:
-        reader = Reader(principal.tenant, principal.subject, principal.key_id)
-        now_s = self._now_s()
-        if previous is not None and previous.body == body:  # the same answer, read from Redis again
-            previous.answers += 1
-            previous.last_s = now_s
+        previous = self._pending.get((principal.digest, key))
+        if previous is not None and previous.body == body:
+            previous.answers += answers
+            previous.last_s = last_s
             return
         if not self._has_room(principal.tenant, len(body)):
-            self._lost[principal.tenant] += 1
+            self._lost[principal.tenant] += answers
             return
+        reader = Reader(principal.tenant, principal.subject, principal.key_id)
         if previous is not None:  # the answer has changed; the previous one was read too
             self._pending[principal.digest, f"{key} {len(self._pending)}"] = previous
-        self._pending[principal.digest, key] = _PendingView(reader, body, now_s, now_s)
+        view = _PendingView(reader, body, first_s, last_s, answers)
+        self._pending[principal.digest, key] = view
         self._bodies_bytes += len(body)
         if (
             len(self._pending) > PENDING_ANSWERS_MAX // 4

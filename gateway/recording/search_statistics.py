@@ -4,11 +4,13 @@ A process that is killed loses the counts of its last FLUSH_S seconds.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import add
 
 from gateway.background_flush import FlushBuffer
+from gateway.recording.answer_log import LoggedAnswer
 from index.tenants.search_statistics import Outcome, SearchStatisticsStore, StatisticsKey
 
 FLUSH_S = 5.0
@@ -22,36 +24,53 @@ _HOUR_S = 3600
 
 
 class SearchStatistics:
-    """now_s: seconds since 1970."""
+    """now_s: seconds since 1970. collect: as in `FlushBuffer`."""
 
     def __init__(
-        self, store: SearchStatisticsStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+        self,
+        store: SearchStatisticsStore,
+        now_s: Callable[[], float],
+        *,
+        every_s: float = FLUSH_S,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._now_s = now_s
         self._hour_no = -1
         self._hour = datetime.fromtimestamp(0, UTC)
         self.pending: FlushBuffer[StatisticsKey, int] = FlushBuffer(
-            "search_statistics", store.add, add, every_s=every_s, items_max=KEYS_MAX
+            "search_statistics",
+            store.add,
+            add,
+            every_s=every_s,
+            items_max=KEYS_MAX,
+            collect=collect,
         )
 
-    def served(self, tenant: str, tier: str, outcome: Outcome, seconds: float | None) -> None:
-        """Count an answer. seconds: that it took; None if that is not known of it alone."""
-        latency_ms_max = 0
-        if seconds is not None:
-            position = bisect_left(LATENCIES_MS_MAX, seconds * 1000)
-            latency_ms_max = LATENCIES_MS_MAX[min(position, len(LATENCIES_MS_MAX) - 1)]
-        key = StatisticsKey(tenant, self._begin(), tier, outcome, latency_ms_max)
-        self.pending.add(tenant, key, 1)
+    def watch(self, answer: LoggedAnswer) -> None:
+        """Count an answer."""
+        tenant, tier, outcome = answer.principal.tenant, answer.served.tier, answer.outcome
+        hour = self._begin(answer.last_s)
+        for latency_ms_max, answers in Counter(map(_latency_ms_max, answer.durations_s)).items():
+            key = StatisticsKey(tenant, hour, tier, outcome, latency_ms_max)
+            self.pending.add(tenant, key, answers)
 
     def audited(self, tenant: str, tier: str, *, is_equal: bool) -> None:
         """Count an answer that was computed a second time and compared."""
         outcome: Outcome = "audit_equal" if is_equal else "audit_other"
-        key = StatisticsKey(tenant, self._begin(), tier, outcome, 0)
+        key = StatisticsKey(tenant, self._begin(self._now_s()), tier, outcome, 0)
         self.pending.add(tenant, key, 1)
 
-    def _begin(self) -> datetime:
-        """The begin of the present hour; made once an hour."""
-        hour_no = int(self._now_s()) // _HOUR_S
+    def _begin(self, at_s: float) -> datetime:
+        """The begin of the hour; made once an hour."""
+        hour_no = int(at_s) // _HOUR_S
         if hour_no != self._hour_no:
             self._hour_no, self._hour = hour_no, datetime.fromtimestamp(hour_no * _HOUR_S, UTC)
         return self._hour
+
+
+def _latency_ms_max(duration_s: float | None) -> int:
+    """0 if that is not known of the answer alone."""
+    if duration_s is None:
+        return 0
+    position = bisect_left(LATENCIES_MS_MAX, duration_s * 1000)
+    return LATENCIES_MS_MAX[min(position, len(LATENCIES_MS_MAX) - 1)]

@@ -5,7 +5,6 @@ entries for `nearhit audit`.
 """
 
 import asyncio
-import random
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Literal, Protocol, TypeAlias
@@ -50,9 +49,9 @@ class OnCompared(Protocol):
 class CacheAuditor:
     """searcher: without shards, as it also audits what they answered.
 
-    share: of the answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked for an
-        answer that shows a document which its scope does not admit. on_compared: receives the
-        sampled answers that were found equal or other.
+    share: of the served answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked
+        for an answer that shows a document which its scope does not admit. on_compared: receives
+        the sampled answers that were found equal or other.
     """
 
     def __init__(
@@ -72,15 +71,14 @@ class CacheAuditor:
         self._answers = answers
         self._count = count
         self._on_compared = on_compared
-        self._share = share
+        self.share = share
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def sample(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
-        """Audit an answer to this very question that was just served, if chance selects it."""
+    def audit(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
+        """Audit an answer to this very question that was just served, unless another audit runs."""
         if (
             served.tier in ("memory", "redis", "miss")
             and served.is_complete
-            and random.random() < self._share  # noqa: S311  not a secret
             and len(self._tasks) < _TASKS_MAX
         ):
             task = asyncio.create_task(self._audit(scope, query, served))

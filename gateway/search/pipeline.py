@@ -5,12 +5,13 @@ proof     who the caller is and which revision is current: by the counters of th
           read once for all waiting requests, or by the search's own statement if that is likely
           to be the only one (`may_compute_first`)
 tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
-record    the read log, the statistics, the metrics, the audit
+record    in one log for the read log, the statistics and the metrics; the audit
 
 A request with a known head comes from `gateway/http/known_heads.py`, any other from a handler.
 Calls that answer several searches at one revision begin at the tiers.
 """
 
+import random
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +23,6 @@ from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
-from gateway.monitoring.search_metrics import outcome_of
 from gateway.search.answer_keys import (
     AnswerKey,
     known_key,
@@ -73,7 +73,7 @@ async def serve(
     if answer is None:  # only an answer from memory may be as old as the caller allows
         revisions = admitted.revisions.of(request.scope.partitions)
         answer = await get_or_compute(services, request, revisions)
-    record_traced(services, trace, request, answer)
+    record_served(services, request, answer, trace)
     return AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
 
 
@@ -128,30 +128,21 @@ def record_served(
     services: SearchServices,
     search: SearchRequest,
     served: ServedAnswer,
-    seconds: float | None = None,
+    trace: Trace | None = None,
 ) -> None:
-    """Count and log the read and its question; audit a sample of the answers.
+    """Log an answer that a caller gets; audit a sample of them.
 
-    seconds: that the answer took; None if it is one of several that were computed together.
+    trace: of the request, if it is for this answer alone.
     """
-    services.read_log.answer(search.principal, served.key, served.body)
-    services.auditor.sample(search.scope, search.query, served)
-    outcome = outcome_of(served.body)
-    services.metrics.search.served(search.scope.tenant, outcome)
-    services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
-    for watch in services.watchers:
-        watch(search, outcome, served.body)
-
-
-def record_traced(
-    services: SearchServices, trace: Trace, search: SearchRequest, served: ServedAnswer
-) -> None:
-    """As `record_served`, for a request that this answer alone is for."""
-    record_served(services, search, served, time.perf_counter() - trace.started_s)
-    trace.tier = served.tier
-    trace.mark("cache" if served.tier != "miss" else "search")
-    if services.settings.log_queries:
-        trace.query = search.query.text
+    duration_s = None if trace is None else time.perf_counter() - trace.started_s
+    services.answer_log.add(search.principal, search.query, served, duration_s)
+    if random.random() < services.auditor.share:  # noqa: S311  not a secret
+        services.auditor.audit(search.scope, search.query, served)
+    if trace is not None:
+        trace.tier = served.tier
+        trace.mark("cache" if served.tier != "miss" else "search")
+        if services.settings.log_queries:
+            trace.query = search.query.text
 
 
 def may_compute_first(
@@ -208,7 +199,7 @@ async def compute_first(
         # The next search reads what is seen now.
         outdated = keyed.revisions.audiences[search.scope.tenant]
         services.sights.forget(search.scope, outdated)
-    record_traced(services, trace, search, served)
+    record_served(services, search, served, trace)
     return AnsweredSearch(search, served, b"strong")
 
 

@@ -22,7 +22,7 @@ from gateway.search.pipeline import (
     compute_first,
     may_compute_first,
     recall,
-    record_traced,
+    record_served,
     search_as_caller,
     serve,
 )
@@ -113,7 +113,7 @@ class _KnownSearch:
             if answer is None:
                 return None
             latest = self.latest = self._recalled(admitted, answer)
-        record_traced(services, trace, self.request, answer)
+        record_served(services, self.request, answer, trace)
         return _response(services.settings, trace, answer.body, latest.headers)
 
     def _recalled(self, admitted: AuthenticatedRequest, answer: ServedAnswer) -> _Recalled:

@@ -12,9 +12,9 @@ from common.version import VERSION
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
-from gateway.monitoring.search_metrics import Outcome
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
@@ -38,8 +38,6 @@ from index.tenants.principals import Principal
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
 
-# Called with the request, the outcome and the body of an answer that a caller gets.
-AnswerWatcher: TypeAlias = Callable[[SearchRequest, Outcome, bytes], None]
 # Called with the request's body, the request and its answer; gives a header of the response.
 HeaderMaker: TypeAlias = Callable[[bytes, SearchRequest, ServedAnswer], Awaitable[Header]]
 
@@ -52,7 +50,7 @@ _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a questi
 class SearchServices:
     """tracing:  None if nothing is traced.
     spaces:   of the vectors of this gateway's embedders.
-    watchers: of extensions. preferred_headers: theirs too, by the preference that asks for one.
+    preferred_headers: of extensions, by the preference that asks for one.
     """
 
     settings: Settings
@@ -67,11 +65,10 @@ class SearchServices:
     shard_auditor: ShardAuditor
     rag_tools: LazyRagTools
     read_log: ReadLog
-    statistics: SearchStatistics
+    answer_log: AnswerLog
     parser: SearchParser
     tracing: "Tracing | None"
     spaces: tuple[str, ...]
-    watchers: list[AnswerWatcher] = field(default_factory=list)
     preferred_headers: dict[str, HeaderMaker] = field(default_factory=dict)
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
@@ -89,6 +86,7 @@ def build(
     read_log: ReadLog,
     standby: Standby | None,
     *,
+    answer_log: AnswerLog,
     statistics: SearchStatistics,
     tracing: "Tracing | None",
     threads: FairThreads,
@@ -158,7 +156,7 @@ def build(
         ),
         rag_tools=rag_tools,
         read_log=read_log,
-        statistics=statistics,
+        answer_log=answer_log,
         parser=SearchParser(request_of),
         tracing=tracing,
         spaces=tuple(embedder.space for embedder in embedders),

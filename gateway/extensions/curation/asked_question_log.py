@@ -22,10 +22,15 @@ _DAY_S = 86_400
 
 
 class AskedQuestionLog:
-    """now_s: seconds since 1970. every_s: time between flushes."""
+    """now_s: seconds since 1970. every_s: time between flushes. collect: as in `FlushBuffer`."""
 
     def __init__(
-        self, store: AskedQuestionStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+        self,
+        store: AskedQuestionStore,
+        now_s: Callable[[], float],
+        *,
+        every_s: float = FLUSH_S,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._now_s = now_s
         self._day_no = -1
@@ -38,16 +43,17 @@ class AskedQuestionLog:
             items_max=QUESTIONS_MAX,
             size_of=lambda count: len(count.question),
             size_max=_PENDING_CHARACTERS_MAX,
+            collect=collect,
         )
 
-    def add(self, tenant: str, question: str, outcome: Outcome) -> None:
-        """Count the question if it is short."""
+    def add(self, tenant: str, question: str, outcome: Outcome, asked: int = 1) -> None:
+        """Count the question, asked so often, if it is short."""
         if len(question) > CHARACTERS_MAX:
             return
         if comparable := comparable_question(question):
-            unsure = int(outcome != "confident")
+            unsure = asked if outcome != "confident" else 0
             key = QuestionKey(tenant, self._today(), comparable)
-            self.pending.add(tenant, key, QuestionCount(question.strip(), 1, unsure))
+            self.pending.add(tenant, key, QuestionCount(question.strip(), asked, unsure))
 
     def _today(self) -> date:
         day_no = int(self._now_s()) // _DAY_S

@@ -22,20 +22,30 @@ _DAY_S = 86_400
 
 
 class BestScoreLog:
-    """now_s: seconds since 1970. every_s: time between flushes."""
+    """now_s: seconds since 1970. every_s: time between flushes. collect: as in `FlushBuffer`."""
 
     def __init__(
-        self, store: BestScoreStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+        self,
+        store: BestScoreStore,
+        now_s: Callable[[], float],
+        *,
+        every_s: float = FLUSH_S,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._now_s = now_s
         self._day_no = -1
         self._day = date.min
         self.pending: FlushBuffer[ScoreKey, int] = FlushBuffer(
-            "best_scores", store.add, add, every_s=every_s, items_max=KEYS_MAX
+            "best_scores",
+            store.add,
+            add,
+            every_s=every_s,
+            items_max=KEYS_MAX,
+            collect=collect,
         )
 
-    def add(self, tenant: str, body: bytes) -> None:
-        """Count an answer whose scores are from 0 to 1."""
+    def add(self, tenant: str, body: bytes, answers: int = 1) -> None:
+        """Count an answer, given so often, whose scores are from 0 to 1."""
         best = 0.0
         if body.startswith(_FIRST_HIT):
             begin = body.index(_SCORE) + len(_SCORE)
@@ -43,6 +53,5 @@ class BestScoreLog:
         day_no = int(self._now_s()) // _DAY_S
         if day_no != self._day_no:
             self._day_no, self._day = day_no, datetime.fromtimestamp(day_no * _DAY_S, UTC).date()
-        self.pending.add(
-            tenant, ScoreKey(tenant, self._day, min(int(best * 100 + _ROUNDING), 100)), 1
-        )
+        key = ScoreKey(tenant, self._day, min(int(best * 100 + _ROUNDING), 100))
+        self.pending.add(tenant, key, answers)

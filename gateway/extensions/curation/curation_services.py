@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from gateway.extension import LOW_CONFIDENCE_SUFFIX, Outcome, SearchRequest, Services
+from gateway.extension import LOW_CONFIDENCE_SUFFIX, LoggedAnswer, Services
 from gateway.extensions.curation.asked_question_log import AskedQuestionLog
 from gateway.extensions.curation.asked_question_store import AskedQuestionStore
 from gateway.extensions.curation.best_score_log import BestScoreLog
@@ -30,19 +30,20 @@ class CurationServices:
     best_score_log: BestScoreLog
     writer: Writer
 
-    def watch(self, search: SearchRequest, outcome: Outcome, body: bytes) -> None:
+    def watch(self, answer: LoggedAnswer) -> None:
         """Record the question and the best score of an answer, for a moment later."""
-        question = search.query.text
-        if search.principal.records_questions:
-            self.asked_question_log.add(search.principal.tenant, question, outcome)
-        if outcome != "confident" and question and body.endswith(LOW_CONFIDENCE_SUFFIX):
-            self.low_confidence_log.add(search.scope.tenant, question, body)
-        if search.query.fusion == "absolute":
-            self.best_score_log.add(search.scope.tenant, body)
+        query, body, count = answer.query, answer.served.body, len(answer.durations_s)
+        tenant, outcome = answer.principal.tenant, answer.outcome
+        if answer.principal.records_questions:
+            self.asked_question_log.add(tenant, query.text, outcome, count)
+        if outcome != "confident" and query.text and body.endswith(LOW_CONFIDENCE_SUFFIX):
+            self.low_confidence_log.add(tenant, query.text, body, count)
+        if query.fusion == "absolute":
+            self.best_score_log.add(tenant, body, count)
 
 
 def build(services: Services, *, items_max: int) -> CurationServices:
-    stores = services.stores
+    stores, collect = services.stores, services.search.answer_log.tell
     low_confidence = LowConfidenceStore(stores.database)
     asked_questions = AskedQuestionStore(stores.database)
     best_scores = BestScoreStore(stores.database)
@@ -50,11 +51,11 @@ def build(services: Services, *, items_max: int) -> CurationServices:
         language=services.settings.language,
         confidences=stores.confidences,
         low_confidence=low_confidence,
-        low_confidence_log=LowConfidenceLog(low_confidence, items_max=items_max),
+        low_confidence_log=LowConfidenceLog(low_confidence, items_max=items_max, collect=collect),
         query_gates=stores.query_gates,
         asked_questions=asked_questions,
-        asked_question_log=AskedQuestionLog(asked_questions, time.time),
+        asked_question_log=AskedQuestionLog(asked_questions, time.time, collect=collect),
         best_scores=best_scores,
-        best_score_log=BestScoreLog(best_scores, time.time),
+        best_score_log=BestScoreLog(best_scores, time.time, collect=collect),
         writer=services.documents.writer,
     )

@@ -3,7 +3,7 @@
 The asker is not recorded. A process that is killed loses the questions of its last FLUSH_S seconds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -27,7 +27,10 @@ class _PendingQuestion:
 
 
 class LowConfidenceLog:
-    """items_max: maximum stored items per tenant. every_s: time between flushes."""
+    """items_max: maximum stored items per tenant. every_s: time between flushes.
+
+    collect: as in `FlushBuffer`.
+    """
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class LowConfidenceLog:
         *,
         items_max: int,
         every_s: float = FLUSH_S,
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self._items = store
         self._items_max = items_max
@@ -46,14 +50,15 @@ class LowConfidenceLog:
             items_max=QUESTIONS_MAX,
             size_of=lambda question: len(question.body),
             size_max=BYTES_MAX,
+            collect=collect,
         )
 
-    def add(self, tenant: str, question: str, body: bytes) -> None:
-        """Record that this answer was given to the question."""
+    def add(self, tenant: str, question: str, body: bytes, count: int = 1) -> None:
+        """Record that this answer was given to the question, so often."""
         if not self._items_max:
             return
         key = (tenant, question.casefold())
-        self.pending.add(tenant, key, _PendingQuestion(question, body))
+        self.pending.add(tenant, key, _PendingQuestion(question, body, count))
 
     async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
         items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]

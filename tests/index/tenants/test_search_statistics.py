@@ -4,8 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cache.lookup import ServedAnswer
+from cache.protocol import Revisions
+from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.search_statistics import LATENCIES_MS_MAX, SearchStatistics
+from index.model.query import Query
 from index.postgres.database import Database
+from index.tenants.principals import Principal
 from index.tenants.search_statistics import (
     KEPT_DAYS,
     LatencyCount,
@@ -31,6 +36,12 @@ def key(
     hour: datetime = HOUR, *, tenant: str = "acme", tier: str = "miss", latency_ms_max: int = 5
 ) -> StatisticsKey:
     return StatisticsKey(tenant, hour, tier, "confident", latency_ms_max)
+
+
+def logged(*durations_s: float | None, at_s: float = HOUR.timestamp()) -> LoggedAnswer:
+    principal = Principal(b"ana", "key_ana", "acme", "ana", (), ("reader",), None, "a1", 1)
+    served = ServedAnswer(b'{"hits":[{}]}', Revisions("h", {}), "miss")
+    return LoggedAnswer(principal, Query("leave"), served, at_s, at_s, [*durations_s])
 
 
 async def test_counts_of_several_flushes_are_added(store: SearchStatisticsStore) -> None:
@@ -75,7 +86,7 @@ async def test_a_time_counts_below_its_upper_bound(
 ) -> None:
     statistics = SearchStatistics(store, HOUR.timestamp)
 
-    statistics.served("acme", "miss", "confident", seconds)
+    statistics.watch(logged(seconds))
     await statistics.pending.flush()
 
     latencies = [count.latency_ms_max for count in await store.latencies("acme", *ALL)]
@@ -88,7 +99,7 @@ async def test_an_answer_counts_in_the_hour_in_which_it_was_given(
     now_s = [HOUR.timestamp() + 3_599]
     statistics = SearchStatistics(store, lambda: now_s[0])
 
-    statistics.served("acme", "miss", "confident", 0.001)
+    statistics.watch(logged(0.001, at_s=now_s[0]))
     now_s[0] += 1
     statistics.audited("acme", "miss", is_equal=False)
     await statistics.pending.flush()

@@ -1,0 +1,85 @@
+"""Collects which answers callers get; all that records something of them is told a moment later.
+
+An answer costs one look-up. The watchers are told before one of them stores or shows what it
+counts, which happens every second at least: so a process that is killed loses of each as much as if
+it was told at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import structlog
+
+from cache.lookup import ServedAnswer
+from gateway.monitoring.search_metrics import Outcome, outcome_of
+from index.model.query import Query
+from index.tenants.principals import Principal
+
+# Beyond either the watchers are told at once, which takes a millisecond; starting values.
+PENDING_MAX = 256
+BODIES_BYTES_MAX = 16_777_216
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True, eq=False)
+class LoggedAnswer:
+    """An answer that a caller got once or several times; times in seconds since 1970.
+
+    durations_s: that it took, each time; None if it is one of several that were computed together.
+    """
+
+    principal: Principal
+    query: Query
+    served: ServedAnswer
+    first_s: float
+    last_s: float
+    durations_s: list[float | None]
+
+    @property
+    def outcome(self) -> Outcome:
+        return outcome_of(self.served.body)
+
+
+AnswerWatcher: TypeAlias = Callable[[LoggedAnswer], None]
+
+
+class AnswerLog:
+    """now_s: seconds since 1970. watchers: those of extensions too."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self.watchers: list[AnswerWatcher] = []
+        self._pending: dict[tuple[bytes, str, str], LoggedAnswer] = {}
+        self._bodies_bytes = 0
+
+    def add(
+        self, principal: Principal, query: Query, served: ServedAnswer, duration_s: float | None
+    ) -> None:
+        """Record that the principal gets the answer to the query."""
+        now_s, key = self._now_s(), (principal.digest, served.key, served.tier)
+        logged = self._pending.get(key)
+        if (
+            logged is not None
+            and logged.served.body is served.body
+            and logged.principal is principal
+        ):
+            logged.last_s = now_s
+            logged.durations_s.append(duration_s)
+            return
+        is_full = len(self._pending) >= PENDING_MAX or self._bodies_bytes > BODIES_BYTES_MAX
+        if logged is not None or is_full:
+            self.tell()
+        self._pending[key] = LoggedAnswer(principal, query, served, now_s, now_s, [duration_s])
+        self._bodies_bytes += len(served.body)
+
+    def tell(self) -> None:
+        """Tell the watchers of the answers since the last time."""
+        pending, self._pending, self._bodies_bytes = self._pending, {}, 0
+        for answer in pending.values():
+            for watch in self.watchers:
+                try:
+                    watch(answer)
+                except Exception:  # the others are told all the same
+                    log.exception("answer_log")
