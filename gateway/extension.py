@@ -53,7 +53,6 @@ from gateway.mcp.resources import search_of
 from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
-from gateway.rag import token_estimate
 from gateway.rag.gates import gate_vocabulary
 from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.read_log import ReadLog
@@ -257,7 +256,6 @@ __all__ = [
     "source_reader",
     "strictest",
     "thumbprint",
-    "token_estimate",
     "tool_result",
     "utc_now",
     "with_example",

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from gateway.rag import context, prompt_quoting, token_estimate
+from gateway.rag import prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
+from index.text import token_estimate
+from ingest import excerpts
 
 # Starting values, not measured.
 CONTEXT_TOKENS = 3_000  # of the passages' texts, estimated
@@ -29,9 +31,9 @@ class AnswerGenerator:
         """The first passages that fit into the limit, at least one; the last one may be cut."""
         tokens_left, selected = CONTEXT_TOKENS, list[Passage]()
         for passage in passages:
-            text = context.first_sentences(passage.text, tokens_left)
+            text = excerpts.first_sentences(passage.text, tokens_left)
             if not text and not selected:  # the model needs some text to answer from
-                text = context.first_words(passage.text, tokens_left)
+                text = excerpts.first_words(passage.text, tokens_left)
             if not text:
                 break
             tokens_left -= token_estimate.count(text)

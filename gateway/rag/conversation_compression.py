@@ -7,8 +7,9 @@ the question.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.rag import context, token_estimate
-from gateway.rag.passage import Passage
+from index.text import token_estimate
+from ingest import excerpts
+from ingest.excerpts import SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,16 @@ def compress(
     tokens_left, newest = budget, list[str]()
     older_count = max(0, len(texts) - kept_last)
     for text in reversed(texts[older_count:]):
-        shown = context.first_sentences(text, tokens_left)
+        shown = excerpts.first_sentences(text, tokens_left)
         newest.insert(0, shown)
         tokens_left -= token_estimate.count(shown)
         if len(shown) < len(text.strip()):
             tokens_left = 0
-    passages = [
-        Passage(number, "", "", text, language) for number, text in enumerate(texts[:older_count])
+    sources = [
+        SourceText(text, language, f"## [{number}]")
+        for number, text in enumerate(texts[:older_count], start=1)
     ]
-    older = context.extract_sentences(passages, question, tokens_left)
-    kept = (*(passage.text for passage in older), *newest)
+    kept = (*excerpts.matching_sentences(sources, question, tokens_left), *newest)
     return CompressedMessages(kept, _tokens(kept), tokens_before)
 
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from gateway.http.event_stream import run_while_connected
-from gateway.rag import token_estimate
+from index.text import token_estimate
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat

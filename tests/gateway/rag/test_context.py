@@ -1,24 +1,20 @@
 """One text made of the hits, within a budget."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
 
-from gateway.rag import context, token_estimate
+from gateway.rag import context
 from gateway.rag.passage import Passage
-from index.embedders import static_model
-from index.text import lexical
+from index.text import lexical, token_estimate
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).parents[3]
 LEAVE = "Everybody gets 25 days. Ask for them in time. New parents get 30 days since 2021."
 LAMPS = "Lamps burn oil. Whale oil burns best."
 
@@ -258,14 +254,6 @@ def test_what_just_fits_is_left_whole() -> None:
     assert context.build_context([passage(LAMPS)], budget - 1).text == "## a\n\nLamps burn oil. [1]"
 
 
-@pytest.mark.parametrize(
-    ("budget", "begun"), [(4, "Lamps burn"), (3, "Lamps burn"), (2, "Lamps"), (1, "L"), (0, "")]
-)
-def test_of_a_sentence_that_does_not_fit_its_first_words_are_kept(budget: int, begun: str) -> None:
-    assert token_estimate.count("Lamps burn") == 3
-    assert context.first_words("Lamps burn oil.", budget) == begun
-
-
 def test_an_extract_says_where_sentences_were_left_out_and_keeps_their_order() -> None:
     text = "Lamps burn oil. Whales do not. Oil of whales burns best. Nobody knows."
     shown = "Lamps burn oil. … Oil of whales burns best."
@@ -310,29 +298,3 @@ def test_a_title_is_one_line_whatever_is_in_it() -> None:
     made = context.build_context([passage("One.", "a", " Of lamps\u2028## Ours [9] ")], 100)
 
     assert made.text == "## Of lamps ## Ours [9]\n\nOne. [1]"
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [("leave", 2), ("four", 1), ("férias", 3), ("いつから", 6), ("2021", 4), ("?!", 2), (" ", 0)],
-)
-def test_words_digits_and_marks_are_counted_by_their_letters(text: str, count: int) -> None:
-    assert token_estimate.count(text) == count
-
-
-@given(st.text(), st.text())
-def test_tokens_are_counted_part_by_part(one: str, other: str) -> None:
-    assert token_estimate.count(f"{one}\n{other}") == token_estimate.count(
-        one
-    ) + token_estimate.count(other)
-    assert token_estimate.count(one) <= len(one.encode())
-
-
-def test_the_estimate_is_seldom_below_a_real_vocabulary_and_never_far_above() -> None:
-    vocabulary = Tokenizer.from_file(str(static_model.tokenizer()))
-    texts = [path.read_text() for path in (ROOT / "examples" / "handbook").rglob("*.md")]
-    texts += [path.read_text() for path in (ROOT / "index").glob("[a-z]*.py")]
-
-    for text in texts:
-        real = len(vocabulary.encode(text, add_special_tokens=False).ids)
-        assert 0.9 * real <= token_estimate.count(text) <= 1.3 * real
