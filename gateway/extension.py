@@ -36,7 +36,7 @@ from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
 from gateway.errors import CommandError, refused_call
-from gateway.http.event_stream import Event, EventSender, EventStream
+from gateway.http.event_stream import Event, EventSender, EventStream, run_while_connected
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import (
@@ -46,6 +46,7 @@ from gateway.http.responses import (
     with_revision,
 )
 from gateway.http.route import ApiRoute, Parameter, Preference, body_limit
+from gateway.llm import read_prompt
 from gateway.mcp import results as mcp_results
 from gateway.mcp.argument_parsing import parse as parse_arguments
 from gateway.mcp.mcp_services import McpMethod
@@ -53,11 +54,15 @@ from gateway.mcp.resources import search_of
 from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
+from gateway.rag import prompt_quoting
 from gateway.rag.gates import gate_vocabulary
+from gateway.rag.metered_chat import BudgetedChat
+from gateway.rag.passage import Passage, passage_from_answer
 from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.read_log import ReadLog
 from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
+from gateway.search import conversation
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.batches.answers_headers import answers_headers
 from gateway.search.batches.one_revision import (
@@ -65,11 +70,12 @@ from gateway.search.batches.one_revision import (
     SearchRound,
     search_consistently,
 )
-from gateway.search.pipeline import record_served, search_as_caller
+from gateway.search.pipeline import AnsweredSearch, record_served, search_as_caller
 from gateway.search.response_body import compute_answer
+from gateway.search.response_headers import response_headers
 from gateway.search.schemas.filter_schemas import FilterBody
-from gateway.search.schemas.search_answer_schemas import HitAnswer, SearchAnswer
-from gateway.search.schemas.search_schemas import SearchBody
+from gateway.search.schemas.search_answer_schemas import CitationAnswer, HitAnswer, SearchAnswer
+from gateway.search.schemas.search_schemas import MessageBody, Question, SearchBody
 from gateway.search.search_request import (
     SearchRequest,
     freshness_of,
@@ -167,11 +173,14 @@ __all__ = [
     "SEARCH_BYTES_MAX",
     "STRONG_HEADER",
     "Address",
+    "AnsweredSearch",
     "ApiRoute",
     "AuthenticatedRequest",
     "Authenticator",
     "Body",
+    "BudgetedChat",
     "ChangeLogFeed",
+    "CitationAnswer",
     "CommandError",
     "ConsistentSearches",
     "DeletionAnswer",
@@ -191,11 +200,14 @@ __all__ = [
     "LoggedAnswer",
     "McpMethod",
     "McpTool",
+    "MessageBody",
     "MetricRegistry",
     "Outcome",
     "PageStream",
     "Parameter",
+    "Passage",
     "Preference",
+    "Question",
     "ReadLog",
     "RequestContext",
     "SearchAnswer",
@@ -217,6 +229,7 @@ __all__ = [
     "answers_headers",
     "body_limit",
     "compute_answer",
+    "conversation",
     "default_quotas",
     "document_update",
     "encode_json",
@@ -235,9 +248,12 @@ __all__ = [
     "new_id",
     "parse_address",
     "parse_arguments",
+    "passage_from_answer",
     "preconditions",
     "problems",
+    "prompt_quoting",
     "read_options",
+    "read_prompt",
     "read_response",
     "record_served",
     "refused_call",
@@ -248,7 +264,9 @@ __all__ = [
     "require_publisher",
     "require_received",
     "require_within_limits",
+    "response_headers",
     "revision_header",
+    "run_while_connected",
     "schemas",
     "search_as_caller",
     "search_consistently",

@@ -14,8 +14,6 @@ from cache.revision_reader import RevisionReader
 from gateway import llm
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
-from gateway.answer import answer_services
-from gateway.answer.answer_services import AnswerServices
 from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
@@ -29,7 +27,6 @@ from gateway.mcp import mcp_services
 from gateway.mcp.mcp_services import McpServices
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
-from gateway.rag.conversation_compressor import compressor_pool
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
@@ -84,7 +81,6 @@ class Services:
     http: HttpServices
     caches: CacheServices
     search: SearchServices
-    answer: AnswerServices
     mcp: McpServices
     documents: DocumentServices
     sources: SourceServices
@@ -171,7 +167,6 @@ async def _join_rooms(
     )
     models = model_caches(metrics.cache_event, store)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
-    compressors = compressor_pool()
     planning = planning_pool()
     threads = search_threads()
     async with (
@@ -181,7 +176,6 @@ async def _join_rooms(
         denials.background_flush(),
         search_statistics.pending.background_flush(),
         rag_tools.lifespan(),
-        compressors,
         planning,
         standby_of_region.connect(
             settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
@@ -251,7 +245,6 @@ async def _join_rooms(
             http=http_services.build(settings, metrics, auth, store, denials, tracing),
             caches=caches,
             search=search,
-            answer=answer_services.build(stores, caches, search, compressors),
             mcp=mcp,
             documents=documents,
             sources=sources,
@@ -286,7 +279,6 @@ async def _join_rooms(
         ):
             yield services
             await caches.answers.drain_background()
-            await caches.texts.drain_background()
             await search.auditor.drain_background()
             await search.shards.close()
             threads.close()

@@ -1,6 +1,7 @@
 """The tiers of the answer cache, and what invalidates them."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +32,14 @@ SEMANTIC_ERROR_MAX = 0.01
 
 @dataclass(frozen=True, slots=True)
 class CacheServices:
-    """texts:  what language models wrote for `POST /v1/answer`.
+    """new_answers: makes a cache of what else is made from chunks; its events are counted by names
+        that begin with the given word, so that no hit rate of searches includes them.
     models: outputs of models for questions.
     """
 
     store: RedisStore
     answers: Answers
-    texts: Answers
+    new_answers: Callable[[str], Answers]
     invalidation: Invalidation[ChangeSet]
     similarity: QuestionSimilarity
     pair_stats: PairStats
@@ -72,7 +74,7 @@ def build(
     return CacheServices(
         store=store,
         answers=answers(metrics.cache_event),
-        texts=answers(_counting_texts(metrics.cache_event)),
+        new_answers=lambda name: answers(_counting_as(name, metrics.cache_event)),
         invalidation=invalidation,
         similarity=similarity,
         pair_stats=pair_stats,
@@ -81,10 +83,8 @@ def build(
     )
 
 
-def _counting_texts(count: CountEvent) -> CountEvent:
-    """Counts the events of texts by names of their own: no hit rate of searches includes them."""
+def _counting_as(name: str, count: CountEvent) -> CountEvent:
+    def count_event(event: str, amount: int = 1) -> None:
+        count(event if event == "unavailable" else f"{name}_{event}", amount)
 
-    def count_text(event: str, amount: int = 1) -> None:
-        count(event if event == "unavailable" else f"text_{event}", amount)
-
-    return count_text
+    return count_event

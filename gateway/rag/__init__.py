@@ -1,1 +1,1 @@
-"""Query rewriting, query gates, reranking, contexts and generated answers; loaded at first use."""
+"""Query rewriting, query gates, reranking and contexts of hits; loaded at first use."""

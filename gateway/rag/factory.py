@@ -1,8 +1,7 @@
 """Builds the RAG tools from the settings."""
 
-import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -13,8 +12,7 @@ from common import tls
 from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway import llm
 from gateway.monitoring.metrics import Metrics
-from gateway.rag import answer_generator, prompt_quoting
-from gateway.rag.answer_generator import AnswerGenerator
+from gateway.rag import prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
@@ -28,11 +26,11 @@ _OPERATIONS: tuple[ChatOperation, ...] = ("rewrite", "rerank", "compress", "answ
 
 @dataclass(frozen=True, slots=True)
 class RagTools:
-    """answer_generator: None if no language model is configured."""
+    """chats: the language model of each operation that has one."""
 
     rewriter: QueryRewriter
     postprocessor: Postprocessor
-    answer_generator: AnswerGenerator | None
+    chats: Mapping[ChatOperation, BudgetedChat]
     on_close: tuple[Callable[[], Awaitable[None]], ...]
 
     async def close(self) -> None:
@@ -47,31 +45,25 @@ def build(
     check_budget: Callable[[], Awaitable[None]],
 ) -> RagTools:
     """Read the prompts and create the clients: blocking I/O. Raises `CommandError` for a prompt."""
-    has_models = any(settings.chat_model_of(operation) is not None for operation in _OPERATIONS)
+    has_models = any(settings.chat_model_of(each) is not None for each in _OPERATIONS)
     models = llm.Models(settings, metrics) if has_models else None
-
-    def chat(operation: ChatOperation) -> BudgetedChat | None:
-        if models is None or settings.chat_model_of(operation) is None:
-            return None
-        return BudgetedChat(models.model(operation), check_budget)
-
+    service, chats = settings.chat_base_url or "", dict[ChatOperation, BudgetedChat]()
+    for operation in _OPERATIONS:
+        if models is not None and (name := settings.chat_model_of(operation)) is not None:
+            chat = models.model(operation)
+            chats[operation] = BudgetedChat(f"{service}\0{name}", chat, check_budget)
     rerank_client = None if settings.rerank_url is None else _rerank_client(settings)
     on_close: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
     on_close += [rerank_client.aclose] if rerank_client else []
     return RagTools(
-        rewriter=_rewriter(
-            settings,
-            metrics,
-            rewrites,
-            chat("rewrite"),
-        ),
+        rewriter=_rewriter(settings, metrics, rewrites, chats.get("rewrite")),
         postprocessor=Postprocessor(
-            _reranker(settings, rerank_client, chat("rerank")),
-            chat("compress"),
+            _reranker(settings, rerank_client, chats.get("rerank")),
+            chats.get("compress"),
             metrics.rag_step,
             instruction=prompt_quoting.load_prompt("compress_prompt.txt"),
         ),
-        answer_generator=_answer_generator(settings, chat("answer")),
+        chats=chats,
         on_close=tuple(on_close),
     )
 
@@ -88,7 +80,6 @@ def _rewriter(
         cache,
         metrics.rag_step,
         instruction=instruction,
-        edition=_edition(settings, "rewrite", instruction),
         characters_max=QUERY_CHARACTERS_MAX,
     )
 
@@ -120,23 +111,3 @@ def _rerank_client(settings: Settings) -> httpx2.AsyncClient:
     key = settings.rerank_api_key
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return httpx2.AsyncClient(headers=headers, timeout=None, verify=tls.verifying())
-
-
-def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGenerator | None:
-    if chat is None:
-        return None
-    instruction = prompt_quoting.load_prompt(
-        "answer_prompt.txt",
-        llm.read_prompt(settings, "answer", prompt_quoting.MARK),
-    )
-    return AnswerGenerator(
-        chat,
-        instruction=instruction,
-        edition=_edition(settings, "answer", f"{answer_generator.TOKENS_MAX} {instruction}"),
-    )
-
-
-def _edition(settings: Settings, operation: ChatOperation, instruction: str) -> str:
-    """Identifies the model and its instruction in the keys of cached outputs."""
-    names = (settings.chat_base_url or "", settings.chat_model_of(operation) or "", instruction)
-    return hashlib.blake2b("\0".join(names).encode(), digest_size=8).hexdigest()

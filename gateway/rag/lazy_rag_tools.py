@@ -63,7 +63,7 @@ class LazyRagTools:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Close the tools at the end. Raises `CommandError` if a configured prompt is invalid."""
-        if {"rewrite", "answer"} & self._settings.chat_prompts.keys():
+        if "rewrite" in self._settings.chat_prompts:
             await self.tools()
         try:
             yield

@@ -1,5 +1,6 @@
 """A language model whose use is billed to a tenant, within the tenant's budget."""
 
+import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,22 @@ if TYPE_CHECKING:  # loading its client takes half a second: `lazy_rag_tools` do
 
 
 class BudgetedChat:
-    """check_budget: raises `BudgetSpent` if the billed tenant's budget is spent."""
+    """check_budget: raises `BudgetSpent` if the billed tenant's budget is spent.
 
-    def __init__(self, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]) -> None:
+    name: of the model and its service.
+    """
+
+    def __init__(
+        self, name: str, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._name = name
         self._chat = chat
         self._check_budget = check_budget
+
+    def edition(self, instruction: str) -> str:
+        """Identifies the model and its instruction in the keys of cached outputs."""
+        text = f"{self._name}\0{instruction}"
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     async def answer(self, tenant: str, instruction: str, text: str, *, tokens_max: int) -> str:
         """As `ChatModel.answer`. Raises `ChatUnavailable` and `BudgetSpent`."""

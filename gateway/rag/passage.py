@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from index.search.hits import Hit  # the process that compresses conversations loads no search
+from index.search.hits import Hit
 
 _FIELDS = ("chunk_id", "document_id", "title", "text", "language")
 
@@ -37,7 +36,7 @@ class Passage:
         return self if text is None else replace(self, text=text)
 
 
-def passage_from_hit(hit: "Hit", own_tenant: str) -> Passage:
+def passage_from_hit(hit: Hit, own_tenant: str) -> Passage:
     return Passage(
         hit.chunk_id,
         hit.document_id,

@@ -50,7 +50,7 @@ class RewrittenQuery:
 
 
 class QueryRewriter:
-    """chat: None without a model. edition: identifies the model and the prompt in cache keys."""
+    """chat: None without a model."""
 
     def __init__(
         self,
@@ -59,14 +59,13 @@ class QueryRewriter:
         observe: ObserveRewrite,
         *,
         instruction: str,
-        edition: str,
         characters_max: int,
     ) -> None:
         self._chat = chat
         self._rewrites = rewrites
         self._observe = observe
         self._instruction = instruction
-        self._edition = edition
+        self._edition = "" if chat is None else chat.edition(instruction)
         self._characters_max = characters_max
 
     async def rewrite(

@@ -23,6 +23,7 @@ _CALLER_ENTRY = "an entry that is evicted has not been used for so long that it 
 
 UNSHARED = {
     ("gateway/services.py", "to_thread"): (3, _START),
+    ("gateway/extensions/answers/extension.py", "to_thread"): (1, _START),
     ("gateway/extensions/receipts/extension.py", "to_thread"): (1, _START),
     ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
     ("gateway/mcp/lazy_module.py", "to_thread"): (1, _ONCE),
@@ -38,7 +39,7 @@ UNSHARED = {
     ("gateway/tracing/tracing.py", "to_thread"): (1, _END),
     ("common/processes/worker_pool.py", "to_thread"): (1, _END),
     ("gateway/search/batches/one_revision.py", "Semaphore"): (1, _ONE_CALL),
-    ("gateway/answer/answer_run.py", "Queue"): (1, _ONE_CALL),
+    ("gateway/extensions/answers/answer_run.py", "Queue"): (1, _ONE_CALL),
     ("ingest/chunkers/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("ingest/summaries/llm_summaries.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/sources/source_reader.py", "to_thread"): (1, _ONE_READING),

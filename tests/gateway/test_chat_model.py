@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from gateway import extension_settings
 from gateway import llm as chats
 from gateway.errors import CommandError
+from gateway.extensions import opened, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -182,5 +184,8 @@ async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
         own = settings.model_copy(update={"chat_model": "stub", "chat_prompts": prompts})
 
         with pytest.raises(CommandError, match=rf"NEARHIT_CHAT_PROMPTS: {name}: .*\{{\{{MARK"):
-            async with open_services(own, Metrics(), embedder):
+            async with (
+                open_services(own, Metrics(), embedder) as services,
+                opened(switched_on(""), services, extension_settings.read("")),
+            ):
                 raise AssertionError("it can't be opened")

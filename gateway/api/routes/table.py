@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, parameters, problem_endpoints, root
-from gateway.api.routes import admin, rag
+from gateway.api.routes import admin
 from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
@@ -360,7 +360,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.mcp, _MCP),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
-    *_in_room(lambda services: services.answer, rag.ANSWER),
 )
 
 

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
+    "answers",
     "context_check",
     "curation",
     "evaluation",
@@ -182,6 +183,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         faq = await ada.call("PUT", "/v1/faqs/a", json={"question": "Anything?", "answer": "No."})
         confidence = await ada.call("GET", "/v1/confidence")
         subscriptions = await ada.call("GET", "/v1/subscriptions")
+        answer = await ada.call("POST", "/v1/answer", json={"query": "anything"})
         found = await ada.found("anything")
         async with mcp_connected(ada) as client:
             resources = client.server_capabilities.resources
@@ -193,12 +195,13 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         begun = asyncio.all_tasks() - before
 
     paths = (
-        "scim|vector_stores|faq|curation|confidence|gates|questions|strategies|plan|subscriptions"
+        "scim|vector_stores|faq|curation|confidence|gates|questions|strategies|plan|subscriptions|"
+        "/answer|compress"
     )
     assert not [path for path in described if re.search(paths, path)]
     assert tools == ["search", "fetch", "list_sources"]
-    for answer in (users, stores, faq, confidence, subscriptions):
-        problem(answer, 404)
+    for missing in (users, stores, faq, confidence, subscriptions, answer):
+        problem(missing, 404)
     assert found == []
     assert resources is not None
     assert not resources.subscribe

@@ -9,8 +9,8 @@ from pydantic_core import ErrorDetails
 
 from gateway import field_errors, problems, schemas
 from gateway.admin.tenant_schemas import TenantBody
-from gateway.answer.compress_schemas import CompressBody
 from gateway.documents.document_schemas import DocumentBody
+from gateway.extensions.answers.compress_schemas import CompressBody
 from gateway.extensions.faqs.faq_schemas import FaqLine
 from gateway.extensions.plans.plan_schemas import PlanBody
 from gateway.extensions.sources_web.web_schemas import WebSourceBody

@@ -30,7 +30,7 @@ SEARCHES = 60
 _OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "ingest", "common"))
 _ASSISTS = (
     "gateway/rag/",
-    "gateway/answer/",
+    "gateway/extensions/answers/",
     "gateway/mcp/",
     "gateway/extensions/vector_stores/",
     "ingest/chat_model",

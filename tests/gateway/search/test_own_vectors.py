@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from gateway import schemas
-from gateway.answer.answer_schemas import AnswerBody
+from gateway.extensions.answers.answer_schemas import AnswerBody
 from gateway.problems import Problem
 from gateway.settings.settings import Settings
 from index.errors import EmbeddingUnavailable

@@ -17,9 +17,11 @@ from cache.answers import Answers
 from cache.keys import answer_key
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
-from gateway.rag.passage import Passage
-from gateway.search.pipeline import AnsweredSearch
-from gateway.search.search_request import SearchRequest
+from gateway.extension import (
+    AnsweredSearch,
+    Passage,
+    SearchRequest,
+)
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.search.searcher import Searcher

@@ -7,8 +7,9 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.rag import answer_generator, prompt_quoting
-from gateway.rag.citations import CitationParser
+from gateway.extensions.answers import answer_generator
+from gateway.extensions.answers.citations import CitationParser
+from gateway.rag import prompt_quoting
 from gateway.rag.passage import Passage
 
 PASSAGES = [Passage(100 + n, f"document {n}", f"Title {n}", f"Text {n}.", "en") for n in range(12)]

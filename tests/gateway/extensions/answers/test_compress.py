@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.rag import conversation_compression
+from gateway.extensions.answers import conversation_compression
 from index.text import token_estimate
 from tests.gateway.support.gateways import Caller, Gateway, problem
 

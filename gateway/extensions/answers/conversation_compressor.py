@@ -1,6 +1,6 @@
 """Compresses conversations in a process of its own: they take up to a second of computing.
 
-Run as a module, this file is that process.
+Run as a module, this file is that process, so it does not load the gateway.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, answer_requests
 from common.processes.worker_pool import WorkerPool
-from gateway.rag import conversation_compression
-from gateway.rag.conversation_compression import CompressedMessages
+from gateway.extensions.answers import conversation_compression
+from gateway.extensions.answers.conversation_compression import CompressedMessages
 from index.text import lexical
 
 PROCESSES = 2  # one tenant uses one of them

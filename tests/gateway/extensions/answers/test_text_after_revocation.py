@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.gateway.extensions.answers.test_answer import ask, events
+from tests.gateway.extensions.answers.test_text_cache import until_asked
 from tests.gateway.rag.conftest import Served
-from tests.gateway.rag.test_answer import ask, events
-from tests.gateway.rag.test_text_cache import until_asked
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import Stream, StubOpenAI
 

@@ -9,8 +9,14 @@ import pytest
 
 from gateway.operator import operations
 from gateway.settings.settings import Settings
+from tests.gateway.extensions.answers.test_answer import (
+    QUERY,
+    SAID,
+    ask,
+    caller_with_documents,
+    events,
+)
 from tests.gateway.rag.conftest import Served
-from tests.gateway.rag.test_answer import QUERY, SAID, ask, caller_with_documents, events
 from tests.gateway.support.gateways import Gateway, problem
 from tests.gateway.support.stored_remains import in_redis
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI

@@ -16,6 +16,7 @@ from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
+GENERATOR = "gateway.extensions.answers.answer_generator"
 QUERY = "How many days of leave?"
 SAID = Stream(["Everybody gets ", "25 days [", "1]. Parents get more [2][9]."])
 FALLBACK = "I can't answer that from the documents that you may read."
@@ -143,7 +144,7 @@ async def test_a_model_that_fails_is_said_to(
     *,
     stream: bool,
 ) -> None:
-    monkeypatch.setattr("gateway.rag.answer_generator.TOKENS_MAX", 100)
+    monkeypatch.setattr(f"{GENERATOR}.TOKENS_MAX", 100)
     reply, status = FAILURES[failure]
     stub.chat_answer = lambda _: reply
     async with served(model_deadlines_s={"answer": 0.3 if status == 504 else 5.0}) as up:
@@ -193,7 +194,7 @@ async def test_what_nothing_is_found_for_gets_the_fallback_and_no_model_is_asked
 async def test_a_model_is_never_asked_without_a_document_however_little_room_there_is(
     served: Served, stub: StubOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.rag.answer_generator.CONTEXT_TOKENS", 200)
+    monkeypatch.setattr(f"{GENERATOR}.CONTEXT_TOKENS", 200)
     stub.chat_answer = lambda _: SAID
     async with served() as gateway:
         ana = await gateway.caller("ana")
@@ -226,7 +227,7 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
             await ana.put(name, text)
         assert await ana.found("annual leave", alpha=0.0) == ["first", "second", "third"]
         for context_tokens in (roomy, narrow):
-            monkeypatch.setattr("gateway.rag.answer_generator.CONTEXT_TOKENS", context_tokens)
+            monkeypatch.setattr(f"{GENERATOR}.CONTEXT_TOKENS", context_tokens)
             body = (await ask(ana, "annual leave", alpha=0.0)).json()
             ids = [hit["chunk_id"] for hit in body["hits"]]
             left_out.append(

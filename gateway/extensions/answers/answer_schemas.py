@@ -5,9 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from gateway.schemas import Body
-from gateway.search.schemas.search_answer_schemas import CitationAnswer, HitAnswer
-from gateway.search.schemas.search_schemas import Question, SearchBody
+from gateway.extension import (
+    Body,
+    CitationAnswer,
+    HitAnswer,
+    Question,
+    SearchBody,
+)
 
 
 class AnswerBody(SearchBody):

@@ -3,12 +3,14 @@
 from starlette.responses import Response
 
 from common.processes.module_worker import ProcessEnded
-from gateway import problems
-from gateway.answer.answer_services import AnswerServices
-from gateway.answer.compress_schemas import CompressBody, CompressedAnswer
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
-from gateway.rag.conversation_compressor import ConversationCompressor
+from gateway.extension import (
+    RequestContext,
+    json_response,
+    problems,
+)
+from gateway.extensions.answers.answer_services import AnswerServices
+from gateway.extensions.answers.compress_schemas import CompressBody, CompressedAnswer
+from gateway.extensions.answers.conversation_compressor import ConversationCompressor
 
 
 async def compress(context: RequestContext[AnswerServices]) -> Response:
@@ -26,7 +28,7 @@ def _compress(
     texts = [message.content for message in body.messages]
     asked = [message.content for message in body.messages if message.role == "user"]
     question = body.query or (asked[-1] if asked else texts[-1])
-    language = body.language or context.services.settings.language
+    language = body.language or context.services.search.settings.language
     try:
         compressed = compressor.compress(
             texts,

@@ -2,15 +2,18 @@
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.answer.answer_schemas import AnswerBody
-from gateway.answer.answer_services import AnswerServices
-from gateway.http.request_context import RequestContext
-from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.extension import (
+    RequestContext,
+    freshness_of,
+    problems,
+    require_within_limits,
+)
+from gateway.extensions.answers.answer_schemas import AnswerBody
+from gateway.extensions.answers.answer_services import AnswerServices
 
 
 async def post_answer(context: RequestContext[AnswerServices]) -> Response:
-    if context.services.settings.chat_model_of("answer") is None:
+    if context.services.instruction is None:
         await context.authenticate()
         raise problems.not_configured(
             "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL, or "
@@ -20,6 +23,6 @@ async def post_answer(context: RequestContext[AnswerServices]) -> Response:
     require_within_limits(body)
     freshness = freshness_of(body, context.min_revision)
     await context.authenticate(freshness=freshness)
-    from gateway.answer.answer_run import write_response  # loaded on first use
+    from gateway.extensions.answers.answer_run import write_response  # loaded on first use
 
     return await write_response(context, body)

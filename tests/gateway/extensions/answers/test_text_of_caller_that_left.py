@@ -9,7 +9,7 @@ from cache.answers import Answers
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.singleflight import Singleflight
-from gateway.answer.text_cache import GeneratedText, Material, OnText, TextCache
+from gateway.extensions.answers.text_cache import GeneratedText, Material, OnText, TextCache
 from gateway.search.pipeline import AnsweredSearch
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest

@@ -10,8 +10,8 @@ import pytest
 from cache.errors import ChangeFeedUnavailable
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.answer.revalidation import Revalidation, RevalidationServices
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.extensions.answers.revalidation import Revalidation, RevalidationServices
 from gateway.problems import Problem
 from gateway.search.pipeline import AnsweredSearch
 from gateway.search.schemas.search_schemas import SearchBody

@@ -4,8 +4,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from gateway.schemas import Body, Storable
-from gateway.search.schemas.search_schemas import MessageBody
+from gateway.extension import (
+    Body,
+    MessageBody,
+    Storable,
+)
 from index.model.document import Language
 
 MESSAGES_MAX = 200

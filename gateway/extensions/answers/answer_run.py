@@ -15,19 +15,26 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from common import background_tasks
-from gateway import problems
-from gateway.answer.answer_schemas import AnswerBody
-from gateway.answer.answer_services import AnswerServices
-from gateway.answer.revalidation import CONFIRMED_S_MAX, Revalidation
-from gateway.answer.text_cache import GeneratedText, Material, OnText, TextCache
-from gateway.http.event_stream import Event, EventSender, EventStream, run_while_connected
-from gateway.http.request_context import RequestContext
-from gateway.rag.answer_generator import AnswerGenerator
-from gateway.rag.citations import CitationParser
-from gateway.rag.passage import Passage, passage_from_answer
-from gateway.search import conversation
-from gateway.search.pipeline import AnsweredSearch, search_as_caller
-from gateway.search.response_headers import response_headers
+from gateway.extension import (
+    AnsweredSearch,
+    Event,
+    EventSender,
+    EventStream,
+    Passage,
+    RequestContext,
+    conversation,
+    passage_from_answer,
+    problems,
+    response_headers,
+    run_while_connected,
+    search_as_caller,
+)
+from gateway.extensions.answers.answer_generator import AnswerGenerator
+from gateway.extensions.answers.answer_schemas import AnswerBody
+from gateway.extensions.answers.answer_services import AnswerServices
+from gateway.extensions.answers.citations import CitationParser
+from gateway.extensions.answers.revalidation import CONFIRMED_S_MAX, Revalidation
+from gateway.extensions.answers.text_cache import GeneratedText, Material, OnText, TextCache
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
@@ -64,10 +71,12 @@ class _RetrievedHits:
 
 async def write_response(context: RequestContext[AnswerServices], body: AnswerBody) -> Response:
     """Search within the server's deadline, then generate within the model's own."""
-    with context.http.deadlines.timeout(context.services.settings.deadline_s):
+    instruction, search = context.services.instruction, context.services.search
+    assert instruction is not None, "the endpoint has checked that a model is configured"
+    with context.http.deadlines.timeout(search.settings.deadline_s):
         retrieved = await _retrieve(context, body)
-        generator = (await context.services.rag_tools.tools()).answer_generator
-    assert generator is not None, "the endpoint has checked that a model is configured"
+        chats = (await search.rag_tools.tools()).chats
+    generator = AnswerGenerator(chats["answer"], instruction)
     run = _AnswerRun(context, generator, body, retrieved)
     if body.stream:
         return EventStream(run.stream_events, retrieved.headers)
@@ -75,17 +84,19 @@ async def write_response(context: RequestContext[AnswerServices], body: AnswerBo
 
 
 async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -> _RetrievedHits:
-    interpreted = await conversation.interpret(context, context.services.search, body)
+    services = context.services.search
+    interpreted = await conversation.interpret(context, services, body)
     begun_at_s = time.monotonic()
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
         return _RetrievedHits(None, begun_at_s, body.query, (), headers, gate="closed")
-    answered = await search_as_caller(context, context.services.search, interpreted.body)
+    answered = await search_as_caller(context, services, interpreted.body)
     request, served = answered.request, answered.answer
     answer = orjson.loads(served.body)
     fallback = None
     if not answer["hits"] or answer.get("low_confidence"):
-        fallback = await _fallback(context, request.scope.tenant)
+        confidence = await services.stores.confidences.read(request.scope.tenant)
+        fallback = confidence.fallback or _FALLBACK
     return _RetrievedHits(
         answered,
         begun_at_s,
@@ -93,17 +104,12 @@ async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -
         answer["hits"],
         _headers(
             [
-                *response_headers(context.services.settings, request, served, answered.consistency),
+                *response_headers(services.settings, request, served, answered.consistency),
                 *interpreted.headers,
             ]
         ),
         fallback=fallback,
     )
-
-
-async def _fallback(context: RequestContext[AnswerServices], tenant: str) -> str:
-    tenant_fallback = (await context.services.confidences.read(tenant)).fallback
-    return tenant_fallback or _FALLBACK
 
 
 def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -219,7 +225,7 @@ class _AnswerRun:
         retrieved = self._retrieved
         if retrieved.answered is None:
             return GeneratedText("", "gate", cached=False)
-        count_step = self._context.services.metrics.rag_step
+        count_step = self._context.services.search.metrics.rag_step
         if retrieved.fallback is not None:
             count_step("answer", "fallback")
             await on_text(retrieved.fallback)
@@ -241,7 +247,7 @@ class _AnswerRun:
 
     async def _generate(self, tenant: str, material: Material, on_text: OnText) -> str:
         """Let the model write, and return its finish reason. Raises a `Problem` if it fails."""
-        count_step = self._context.services.metrics.rag_step
+        count_step = self._context.services.search.metrics.rag_step
         try:
             finish_reason = await self._generator.generate(
                 tenant, material.question, material.history, material.passages, on_text

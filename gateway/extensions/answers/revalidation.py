@@ -18,12 +18,15 @@ from typing import Any
 from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import ChangeFeed
 from cache.protocol import Revisions
-from gateway import problems
-from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.http.request_context import RequestContext
-from gateway.search.pipeline import AnsweredSearch
-from gateway.search.search_request import SearchRequest, freshness_of
-from gateway.search.search_services import SearchServices
+from gateway.extension import (
+    AnsweredSearch,
+    AuthenticatedRequest,
+    RequestContext,
+    SearchRequest,
+    SearchServices,
+    freshness_of,
+    problems,
+)
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeSet

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from gateway.rag import prompt_quoting
-from gateway.rag.metered_chat import BudgetedChat
-from gateway.rag.passage import Passage
+from gateway.extension import (
+    BudgetedChat,
+    Passage,
+    prompt_quoting,
+)
 from index.text import token_estimate
 from ingest import excerpts
 
@@ -16,14 +18,8 @@ TOKENS_MAX = 1_000  # of the answer
 class AnswerGenerator:
     """edition: of the texts; names the model, its instruction and `TOKENS_MAX`."""
 
-    def __init__(
-        self,
-        chat: BudgetedChat,
-        *,
-        instruction: str,
-        edition: str,
-    ) -> None:
-        self.edition = edition
+    def __init__(self, chat: BudgetedChat, instruction: str) -> None:
+        self.edition = chat.edition(f"{TOKENS_MAX} {instruction}")
         self._chat = chat
         self._instruction = instruction
 

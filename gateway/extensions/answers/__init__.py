@@ -1,0 +1,1 @@
+"""`POST /v1/answer` and `POST /v1/compress`."""

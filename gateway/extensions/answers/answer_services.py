@@ -1,0 +1,23 @@
+"""What generated answers use: a search, the language model, and the cache of its texts."""
+
+from dataclasses import dataclass
+
+from cache.answers import Answers
+from common.processes.worker_pool import WorkerPool
+from gateway.extension import SearchServices
+from gateway.extensions.answers.conversation_compressor import ConversationCompressor
+from gateway.extensions.answers.revalidation import RevalidationServices
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerServices:
+    """instruction: of the language model; None if none is configured for answers.
+
+    texts: the cached texts of the language model; see `text_cache`.
+    """
+
+    instruction: str | None
+    search: SearchServices
+    texts: Answers
+    compressors: WorkerPool[ConversationCompressor]
+    revalidation: RevalidationServices

@@ -1,0 +1,85 @@
+"""Answers that a language model writes from the hits of a search, and shorter conversations."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+
+from pydantic import BaseModel
+
+from gateway.extension import (
+    ApiRoute,
+    ChangeLogFeed,
+    Extension,
+    Services,
+    Settings,
+    body_limit,
+    prompt_quoting,
+    read_prompt,
+)
+from gateway.extensions.answers import (
+    answer_endpoint,
+    answer_schemas,
+    compress_endpoint,
+    compress_schemas,
+)
+from gateway.extensions.answers.answer_services import AnswerServices
+from gateway.extensions.answers.conversation_compressor import compressor_pool
+from gateway.extensions.answers.revalidation import RevalidationServices
+from index.invalidation.changes import ChangeLog
+
+_ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
+    ApiRoute(
+        "POST",
+        "/v1/answer",
+        answer_endpoint.post_answer,
+        needs="reader",
+        summary="Generate an answer from the hits of a search, with citations",
+        body=answer_schemas.AnswerBody,
+        answer=answer_schemas.GeneratedAnswer,
+        stream_type="text/event-stream",
+        is_generated=True,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/compress",
+        compress_endpoint.compress,
+        needs="reader",
+        summary="Shorten a conversation to a budget of tokens",
+        body=compress_schemas.CompressBody,
+        body_bytes_max=body_limit(262_144),
+        answer=compress_schemas.CompressedAnswer,
+    ),
+)
+
+
+@asynccontextmanager
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerServices]:
+    """Raises `CommandError` if the configured prompt is invalid."""
+    stores, texts = services.stores, services.caches.new_answers("text")
+    # The primary: a revocation is not acknowledged later for a standby that is behind.
+    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
+    async with compressor_pool() as compressors:
+        yield AnswerServices(
+            await asyncio.to_thread(_read_instruction, services.settings),
+            services.search,
+            texts,
+            compressors,
+            RevalidationServices(services.search, feed, stores.documents),
+        )
+        await texts.drain_background()
+
+
+def _read_instruction(settings: Settings) -> str | None:
+    if settings.chat_model_of("answer") is None:
+        return None
+    own = read_prompt(settings, "answer", prompt_quoting.MARK)
+    prompt = resources.files(__package__) / "answer_prompt.txt"
+    return prompt.read_text(encoding="utf-8") if own is None else own
+
+
+EXTENSION = Extension(
+    summary="a language model answers from the hits of a search; conversations are shortened",
+    routes=_ROUTES,
+    open=_open,
+)
