@@ -22,14 +22,13 @@ from gateway.cli.administration import (
     tenant_command,
 )
 from gateway.cli.common import console
-from gateway.cli.copies import backup_command, restore_command
 from gateway.cli.documents import ingest_command, search_command
 from gateway.cli.extension_commands import ExtensibleCommands
 from gateway.cli.start import config_command, mcp_command
 
 # Panels of `nearhit --help`, in the order of what people do first.
 _START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
-_OPERATION, _COPIES = "Operation", "Copies"
+_OPERATION = "Operation"
 
 # What a command imports stays: to look for garbage after each 700 objects takes a fifth of the time
 # of importing.
@@ -148,8 +147,6 @@ app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)
-app.command(rich_help_panel=_COPIES)(backup_command.backup)
-app.command(rich_help_panel=_COPIES)(restore_command.restore)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
 app.add_typer(config_command.commands, name="config", rich_help_panel=_START)
 app.add_typer(cache_command.commands, name="cache", rich_help_panel=_OPERATION)

@@ -34,7 +34,9 @@ COMMANDS = (
     ("dead-letters",),
     ("dead-letters", "list"),
     ("evaluate",),
+    ("backup",),
     ("export",),
+    ("restore",),
     ("import",),
 )
 # What takes long to load, and is needed only by a command that does something.

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
     "answers",
+    "backup",
     "context_check",
     "curation",
     "evaluation",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from gateway.errors import CommandError
+from gateway.extension import CommandError
 
 _OUTPUT_BYTES_MAX = 2_000
 

@@ -1,6 +1,5 @@
-"""`nearhit restore`: restores a dump and begins a new history, which invalidates all caches."""
+"""Reads a dump into a database, with the programs of PostgreSQL."""
 
-import asyncio
 import os
 import re
 import shutil
@@ -9,14 +8,10 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO
 
-import typer
-
-from gateway.cli import common
-from gateway.cli.common import AsJson
-from gateway.cli.copies import postgres_programs
-from gateway.errors import CommandError
+from gateway.extension import CommandError
+from gateway.extensions.backup import postgres_programs
 
 # Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
 _ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
@@ -24,48 +19,7 @@ _EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
 _CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);")
 
 
-def restore(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A file of `nearhit backup`, or another dump in pg_dump's custom format. Omit it "
-            "if the database was restored by other means: then only the caches are invalidated.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Drop the present content, in one transaction."),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Restore a dump of pg_dump and invalidate all cached answers.
-
-    Gateways may keep running: they answer with 503 until the restore has ended.
-
-        nearhit restore nearhit.dump --replace
-    """
-    with common.connected() as settings:
-        from index.postgres.setup import restoring
-        from index.postgres.setup.identifier_spellings import IdentifierPolicy
-
-        assert settings.database_url is not None
-        url = settings.database_url.get_secret_value()
-        if file is not None:
-            target = asyncio.run(restoring.prepare(url))
-            if target.has_tables and not replace:
-                raise CommandError("the database is not empty: use --replace to drop its content")
-            _require_same_schemas(file, target.extension_schemas)
-            _restore(url, file, target.begin)
-        asyncio.run(restoring.finish(url, IdentifierPolicy(settings.identifier_case)))
-    value = {"file": None if file is None else str(file), "restored": True}
-    text = f"restored {file}" if file else "nothing restored, as no file is named"
-    text += "; all earlier cached answers are invalid"
-    common.print_result(text, value, as_json=as_json)
-
-
-def _require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
+def require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
     """Raises `CommandError` if the dump has the extensions in another schema: it names theirs."""
     with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
         lines = _contents(file, errors)
@@ -97,7 +51,7 @@ def _require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
     )
 
 
-def _restore(url: str, file: Path, begin: str) -> None:
+def restore(url: str, file: Path, begin: str) -> None:
     """Restore in one transaction, which commits only if the whole dump was read and written."""
     with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
         contents.write(_own_contents(file, errors))

@@ -1,0 +1,1 @@
+"""`nearhit backup` and `nearhit restore`."""

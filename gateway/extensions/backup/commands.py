@@ -1,0 +1,87 @@
+"""`nearhit backup` and `nearhit restore`, which ends all answers that were cached before."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.cli import atomic_file, common
+from gateway.cli.common import AsJson
+
+COMMANDS = typer.Typer()
+
+
+@COMMANDS.command(rich_help_panel="Copies")
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write.", dir_okay=False)],
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Replace the file if it exists, once the new one is whole."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the whole database, of one instant, to a file; searches and writers keep running.
+
+    The file is a dump in pg_dump's custom format, readable by its owner alone. It appears under its
+    name once it is complete and on disk; a run that fails leaves an existing file as it is.
+
+        nearhit backup nearhit.dump --replace
+    """
+    with common.connected() as settings:
+        from gateway.extension import CommandError
+        from gateway.extensions.backup import dump_writer
+
+        assert settings.database_url is not None
+        if file.exists() and not replace:
+            raise CommandError(f"{file} exists: choose another name, or use --replace")
+        if not file.absolute().parent.is_dir():
+            raise CommandError(f"{file.absolute().parent} is not a folder")
+        with atomic_file.writing(file, replace=replace) as (part, written):
+            dump_writer.write(settings.database_url.get_secret_value(), part, written)
+            size_bytes = part.stat().st_size
+    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}"
+    common.print_result(text, {"file": str(file), "bytes": size_bytes}, as_json=as_json)
+
+
+@COMMANDS.command(rich_help_panel="Copies")
+def restore(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A file of `nearhit backup`, or another dump in pg_dump's custom format. Omit it "
+            "if the database was restored by other means: then only the caches are invalidated.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Drop the present content, in one transaction."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restore a dump of pg_dump and invalidate all cached answers.
+
+    Gateways may keep running: they answer with 503 until the restore has ended.
+
+        nearhit restore nearhit.dump --replace
+    """
+    with common.connected() as settings:
+        from gateway.extension import CommandError
+        from gateway.extensions.backup import dump_reader, restored_database
+        from index.postgres.setup.identifier_spellings import IdentifierPolicy
+
+        assert settings.database_url is not None
+        url = settings.database_url.get_secret_value()
+        if file is not None:
+            target = asyncio.run(restored_database.prepare(url))
+            if target.has_tables and not replace:
+                raise CommandError("the database is not empty: use --replace to drop its content")
+            dump_reader.require_same_schemas(file, target.extension_schemas)
+            dump_reader.restore(url, file, target.begin)
+        asyncio.run(restored_database.finish(url, IdentifierPolicy(settings.identifier_case)))
+    value = {"file": None if file is None else str(file), "restored": True}
+    text = f"restored {file}" if file else "nothing restored, as no file is named"
+    text += "; all earlier cached answers are invalid"
+    common.print_result(text, value, as_json=as_json)
