@@ -70,6 +70,7 @@ from gateway.search.batches.one_revision import (
     SearchRound,
     search_consistently,
 )
+from gateway.search.embedders import CountTokens, EmbedderKind
 from gateway.search.pipeline import AnsweredSearch, record_served, search_as_caller
 from gateway.search.response_body import compute_answer
 from gateway.search.response_headers import response_headers
@@ -100,6 +101,7 @@ from gateway.sources.source_schemas import (
     SourceFiles,
 )
 from gateway.stores import Stores, default_quotas
+from gateway.tracing import outgoing
 from gateway.worker.repetition import repeat
 
 OwnServices = TypeVar("OwnServices")
@@ -149,6 +151,7 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
+    embedders: by the name with which theirs begins, kinds of embedders.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -163,6 +166,7 @@ class Extension(Generic[OwnServices]):
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
+    embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     preferences: Mapping[str, Preference] = field(default_factory=dict)
 
 
@@ -183,10 +187,12 @@ __all__ = [
     "CitationAnswer",
     "CommandError",
     "ConsistentSearches",
+    "CountTokens",
     "DeletionAnswer",
     "Dialect",
     "DocumentBody",
     "DocumentServices",
+    "EmbedderKind",
     "Event",
     "EventSender",
     "EventStream",
@@ -246,6 +252,7 @@ __all__ = [
     "maker_of",
     "mcp_results",
     "new_id",
+    "outgoing",
     "parse_address",
     "parse_arguments",
     "passage_from_answer",

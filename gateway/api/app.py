@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway import extension_settings, problems
+from gateway import configured_embedders, extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
@@ -32,7 +32,6 @@ from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.monitoring import logs, process_log
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
@@ -77,7 +76,7 @@ def create() -> ASGIApp:
     logs.configure(settings.log_level, *processors, line_format=settings.log_format)
     parent_watch.stop_with_parent()
     metrics = Metrics(settings.metrics_tenants_max)
-    configured = embedders.make_all(settings, metrics.embedding_tokens)
+    configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
     for embedder in configured:
         structlog.get_logger().info(
             "embedder",

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
-from gateway import extension_settings, schemas
+from gateway import configured_embedders, extension_settings, schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
@@ -19,7 +19,6 @@ from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
-from gateway.search import embedders
 from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
@@ -91,7 +90,9 @@ async def require_servable(settings: Settings) -> None:
 
     Raises what `try_database` raises, `IndexVersionMismatch`, `EmbedderRefused` and `CommandError`.
     """
-    configured = await asyncio.to_thread(embedders.make_all, settings, lambda _use, _tokens: None)
+    configured = await asyncio.to_thread(
+        configured_embedders.make_all, settings, lambda _use, _tokens: None
+    )
     async with open_database(settings) as database:
         await index_version.check_or_create(database, *configured)
     async with open_redis(settings) as store:
@@ -120,7 +121,7 @@ def acting_services(
 ) -> AbstractAsyncContextManager[Services]:
     """All services of a gateway or worker. actor: the principal that the audit log names."""
     metrics = metrics or Metrics()
-    configured = embedders.make_all(settings, metrics.embedding_tokens)
+    configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
     return _acting(actor, open_services(settings, metrics, *configured, service=service))
 
 

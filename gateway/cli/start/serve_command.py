@@ -12,7 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import extension_settings
+from gateway import configured_embedders, extension_settings
 from gateway.api.routes.table import routes
 from gateway.auth import web_tokens
 from gateway.auth.credentials import make_secret
@@ -42,8 +42,8 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     What would stop a worker at its start fails here, as one line, before anything listens. After
     that, a caller that connects early waits instead of being refused.
     """
-    for name in embedders.names(settings):
-        embedders.check(name)  # before the database is asked, which may take long
+    for name in embedders.names(settings):  # before the database is asked, which may take long
+        configured_embedders.check(settings, name)
     spans.check(settings)
     web_tokens.check(settings)
     routes(switched_on(settings.extensions_off))

@@ -35,7 +35,7 @@ class ModelSettings(BaseSettings):
 
     embedder: str = Field(
         "static",
-        pattern="^(static|static:.+|multilingual|openai|openai:.+|test|onnx:.+)$",
+        pattern="^[a-z][a-z0-9_]*(:.+)?$",
         description="`static`: built in; `static:FOLDER`: another table of word pieces; "
         "`multilingual`: sixteen languages, with the extra of this name; `openai:MODEL`: a model "
         "of a service with OpenAI's API, and `openai` its `text-embedding-3-small`; "

@@ -226,7 +226,7 @@ async def test_half_of_the_servers_is_refused(
 async def test_each_bad_setting_names_its_variable(environment: dict[str, str]) -> None:
     bad = {
         "NEARHIT_PORT": "a lot",
-        "NEARHIT_EMBEDDER": "magic",
+        "NEARHIT_EMBEDDER": "black magic",
         "NEARHIT_LANGUAGE": "plain English",
         "NEARHIT_DEADLINE_S": "-1",
         "NEARHIT_WORKERS": "0",

@@ -13,9 +13,9 @@ from typing import Protocol
 import pytest
 from pydantic import SecretStr
 
+from gateway import configured_embedders
 from gateway.embedded import embedded_servers
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
@@ -92,7 +92,7 @@ async def test_the_embedding_service_killed_at_any_step(
                 "openai_dimensions": WIDTH,
             }
         )
-        made = embedders.make_all(own, Metrics().embedding_tokens)
+        made = configured_embedders.make_all(own, Metrics().embedding_tokens)
         async with sender(own, *made) as ana:
             await outlived(own, made, ana, stub, database_url)
 

@@ -18,10 +18,10 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from pydantic import SecretStr
 
+from gateway import configured_embedders
 from gateway.embedded.embedded_servers import Servers
 from gateway.extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus
@@ -88,7 +88,7 @@ async def prometheus(
             }
         )
         metrics = Metrics(tenants_max=3)
-        (embedder,) = embedders.make_all(settings, metrics.embedding_tokens)
+        (embedder,) = configured_embedders.make_all(settings, metrics.embedding_tokens)
         async with running(settings, embedder, metrics) as gateway:
             await gateway.tenant("acme")
             ana = await gateway.caller("ana", tenant="acme")

@@ -13,8 +13,8 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
+from gateway import configured_embedders
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
@@ -136,7 +136,7 @@ async def test_tokens_and_cost_are_counted_by_tenant(settings: Settings) -> None
             }
         )
         metrics = Metrics(tenants_max=5)
-        (made,) = embedders.make_all(priced, metrics.embedding_tokens)
+        (made,) = configured_embedders.make_all(priced, metrics.embedding_tokens)
         async with running(priced, made, metrics) as gateway:
             await gateway.tenant("acme")
             ana = await gateway.caller("ana", tenant="acme")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.search import embedders
+from gateway import configured_embedders
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Gateway, running
@@ -65,7 +65,7 @@ async def test_with_a_remote_embedder_each_bounded_search_is_compared(settings: 
             update={"semantic_searches": "costly", "openai_base_url": stub.url, **OPENAI}
         )
         async with running(
-            own, embedders.make(own, "openai", lambda _kind, _tokens: None)
+            own, configured_embedders.make(own, "openai", lambda _kind, _tokens: None)
         ) as gateway:
             bounded = await compared_pairs(gateway)
 

@@ -11,9 +11,9 @@ import pytest
 from pydantic import SecretStr
 
 from common.circuit_breaker import MODEL
+from gateway import configured_embedders
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.errors import EmbedderRefused
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -30,7 +30,7 @@ def count_nothing(_kind: str, _used: int) -> None:
 def test_the_static_one_is_the_default() -> None:
     settings = Settings()
 
-    embedder = embedders.make(settings, settings.embedder, count_nothing)
+    embedder = configured_embedders.make(settings, settings.embedder, count_nothing)
 
     assert embedder.space.startswith("wordllama-")
 
@@ -38,21 +38,32 @@ def test_the_static_one_is_the_default() -> None:
 def test_a_name_may_be_another_than_the_settings_have() -> None:
     settings = Settings(embedder="static", openai_dimensions=8)
 
-    embedder = embedders.make(settings, "openai:a-model", count_nothing)
+    embedder = configured_embedders.make(settings, "openai:a-model", count_nothing)
 
     assert embedder.space == "openai-a-model-8"
 
 
 @pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:", "onnx", "onnx:", "static:"])
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
-    with pytest.raises(CommandError, match=r"choose static, static:FOLDER, multilingual"):
-        embedders.make(Settings(), name, count_nothing)
+    with pytest.raises(
+        CommandError,
+        match="static, static:FOLDER, test, multilingual, onnx:FOLDER",
+    ):
+        configured_embedders.make(Settings(), name, count_nothing)
+
+
+def test_an_embedder_of_an_extension_that_is_off_is_unknown() -> None:
+    off = Settings(extensions_off="embedders_openai")
+
+    with pytest.raises(CommandError, match="there is no embedder 'openai:a-model'") as refused:
+        configured_embedders.make(off, "openai:a-model", count_nothing)
+    assert "MODEL" not in str(refused.value).partition("choose")[2]
 
 
 @pytest.mark.parametrize("name", ["onnx:/nowhere", "static:/nowhere"])
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded(name: str) -> None:
     with pytest.raises(EmbedderRefused, match="there is no folder /nowhere"):
-        embedders.check(name)
+        configured_embedders.check(Settings(), name)
 
 
 @pytest.mark.thorough
@@ -61,8 +72,9 @@ def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> Non
     script = """
 import sys
 sys.modules["onnxruntime"] = None
-from gateway.search import embedders
-embedders.check("onnx:/nowhere")
+from gateway import configured_embedders
+from gateway.settings.settings import Settings
+configured_embedders.check(Settings(), "onnx:/nowhere")
 """
     refused = subprocess.run(  # noqa: S603  ours
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
@@ -79,7 +91,7 @@ async def test_a_gateway_answers_by_a_model_on_this_machine(
     settings: Settings, tmp_path: Path
 ) -> None:
     name = f"onnx:{lay_out(tmp_path / 'minilm')}"
-    embedder = await asyncio.to_thread(embedders.make, settings, name, count_nothing)
+    embedder = await asyncio.to_thread(configured_embedders.make, settings, name, count_nothing)
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -92,7 +104,7 @@ async def test_a_gateway_answers_by_a_model_on_this_machine(
 
 
 def test_the_tests_own_is_there_in_tests() -> None:
-    embedder = embedders.make(Settings(), "test", count_nothing)
+    embedder = configured_embedders.make(Settings(), "test", count_nothing)
 
     assert embedder.space == "hashing-256"
 
@@ -115,7 +127,7 @@ class TestService:
         }
         counted = Metrics()
         embedder = await asyncio.to_thread(  # which reads certificates from disk
-            embedders.make,
+            configured_embedders.make,
             settings.model_copy(update=asked),
             "openai",
             counted.embedding_tokens,

@@ -13,8 +13,8 @@ import signal
 import sys
 from collections.abc import Callable
 
+from gateway import configured_embedders
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
@@ -57,7 +57,7 @@ def die() -> None:
 
 async def main(step: str, times: int) -> None:
     settings, counted = Settings(), Deadly(step, die, times)
-    made = embedders.make_all(settings, counted.embedding_tokens)
+    made = configured_embedders.make_all(settings, counted.embedding_tokens)
     async with open_services(settings, counted, *made) as services:
         await worker_loop.make_worker(services.worker).run(asyncio.Event())
 

@@ -15,9 +15,9 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
+from gateway import configured_embedders
 from gateway.monitoring import logs
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from tests.conftest import ADMIN_KEY
@@ -70,7 +70,7 @@ async def traced(settings: Settings, **update: Any) -> AsyncIterator[tuple[Gatew
     """A gateway and a caller; at the end all spans have been received."""
     own = settings.model_copy(update=update)
     metrics = Metrics()
-    (embedder,) = embedders.make_all(own, metrics.embedding_tokens)
+    (embedder,) = configured_embedders.make_all(own, metrics.embedding_tokens)
     async with running(own, embedder, metrics) as gateway:
         made = await gateway.operator.call("POST", "/v1/tenants", json={"id": "acme"})
         assert made.status_code in {201, 409}  # of an earlier gateway of the test

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from gateway import configured_embedders
 from gateway.monitoring.metrics import Metrics
-from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import backfill, worker_loop
@@ -48,7 +48,7 @@ def settings(settings: Settings, stub: StubOpenAI) -> Settings:
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Services]:
     counted = Metrics()
-    made = embedders.make_all(settings, counted.embedding_tokens)
+    made = configured_embedders.make_all(settings, counted.embedding_tokens)
     async with open_services(settings, counted, *made) as services:
         yield services
 
@@ -56,7 +56,7 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Gateway]:
     counted = Metrics()
-    made = embedders.make_all(settings, counted.embedding_tokens)
+    made = configured_embedders.make_all(settings, counted.embedding_tokens)
     async with running(settings, made[0], counted) as gateway:
         await gateway.tenant("acme")
         yield gateway

