@@ -4,9 +4,9 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 import structlog
@@ -28,10 +28,6 @@ _COMPRESSED_MAX = 8  # hits that a model compresses for one answer; a starting v
 _COMPRESSED_TOKENS = 300
 
 log = structlog.get_logger()
-
-
-class ObservePostprocessing(Protocol):
-    def __call__(self, assist: str, by: str, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +140,7 @@ class Postprocessor:
         self,
         reranker: Reranker | None,
         chat: BudgetedChat | None,
-        observe: ObservePostprocessing,
+        observe: Callable[[str, str], None],
         *,
         instruction: str,
     ) -> None:

@@ -2,13 +2,14 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import orjson
 import structlog
 
+from cache.embedding_cache import EmbeddingCache
 from gateway.rag import prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from index.errors import BudgetSpent
@@ -24,17 +25,6 @@ Reason: TypeAlias = Literal[
 ]
 
 log = structlog.get_logger()
-
-
-class ObserveRewrite(Protocol):
-    def __call__(self, assist: str, by: str, /) -> None: ...
-
-
-class RewriteCache(Protocol):
-    """Values by tenant and key; it may lose any of them."""
-
-    async def get(self, tenant: str, key: str, /) -> bytes | None: ...
-    async def put(self, tenant: str, key: str, value: bytes, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +45,8 @@ class QueryRewriter:
     def __init__(
         self,
         chat: BudgetedChat | None,
-        rewrites: RewriteCache,
-        observe: ObserveRewrite,
+        rewrites: EmbeddingCache,
+        observe: Callable[[str, str], None],
         *,
         instruction: str,
         characters_max: int,

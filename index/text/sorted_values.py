@@ -19,11 +19,6 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
     return np.asarray(ordered[is_first])
 
 
-def are_ascending(values: NDArray[Number]) -> bool:
-    """Whether they are distinct and ascending, in one dimension."""
-    return values.ndim == 1 and bool((values[1:] > values[:-1]).all())
-
-
 def are_in(wanted: NDArray[Number], values: NDArray[Number]) -> NDArray[np.bool_]:
     """For each wanted number, whether it is among the distinct values; shape of `wanted`."""
     if not len(values):

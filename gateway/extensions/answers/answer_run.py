@@ -135,13 +135,7 @@ class _AnswerRun:
         self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
         self._revalidation = (
-            Revalidation(
-                context,
-                context.services.revalidation,
-                retrieved.answered,
-                retrieved.hits,
-                retrieved.begun_at_s,
-            )
+            Revalidation(context, retrieved.answered, retrieved.hits, retrieved.begun_at_s)
             if retrieved.answered is not None
             else None
         )

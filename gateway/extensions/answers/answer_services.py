@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from cache.answers import Answers
+from cache.invalidation.drain import ChangeFeed
 from common.processes.worker_pool import WorkerPool
 from gateway.extension import SearchServices
 from gateway.extensions.answers.conversation_compressor import ConversationCompressor
-from gateway.extensions.answers.revalidation import RevalidationServices
+from index.invalidation.changes import ChangeSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,11 @@ class AnswerServices:
     """instruction: of the language model; None if none is configured for answers.
 
     texts: the cached texts of the language model; see `text_cache`.
+    feed: of the primary; a revocation is not acknowledged later for a standby that is behind.
     """
 
     instruction: str | None
     search: SearchServices
     texts: Answers
     compressors: WorkerPool[ConversationCompressor]
-    revalidation: RevalidationServices
+    feed: ChangeFeed[ChangeSet]

@@ -25,7 +25,6 @@ from gateway.extensions.answers import (
 )
 from gateway.extensions.answers.answer_services import AnswerServices
 from gateway.extensions.answers.conversation_compressor import compressor_pool
-from gateway.extensions.answers.revalidation import RevalidationServices
 from index.invalidation.changes import ChangeLog
 
 _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
@@ -57,15 +56,13 @@ _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerServices]:
     """Raises `CommandError` if the configured prompt is invalid."""
     stores, texts = services.stores, services.caches.new_answers("text")
-    # The primary: a revocation is not acknowledged later for a standby that is behind.
-    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
     async with compressor_pool() as compressors:
         yield AnswerServices(
             await asyncio.to_thread(_read_instruction, services.settings),
             services.search,
             texts,
             compressors,
-            RevalidationServices(services.search, feed, stores.documents),
+            ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
         )
         await texts.drain_background()
 

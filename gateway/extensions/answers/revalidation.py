@@ -12,35 +12,25 @@ shared with fewer. So each piece of a text is confirmed before it is sent:
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cache.errors import ChangeFeedUnavailable
-from cache.invalidation.drain import ChangeFeed
 from cache.protocol import Revisions
 from gateway.extension import (
     AnsweredSearch,
     AuthenticatedRequest,
     RequestContext,
     SearchRequest,
-    SearchServices,
     freshness_of,
     problems,
 )
-from index.documents.document_store import DocumentStore
+from gateway.extensions.answers.answer_services import AnswerServices
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeSet
 
 # Starting values, not measured.
 CONFIRMED_S_MAX = 0.25  # since what is sent was confirmed
 _CHECK_S_MAX = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class RevalidationServices:
-    search: SearchServices
-    feed: ChangeFeed[ChangeSet]
-    documents: DocumentStore
 
 
 class Revalidation:
@@ -52,8 +42,7 @@ class Revalidation:
 
     def __init__(
         self,
-        context: RequestContext[Any],
-        services: RevalidationServices,
+        context: RequestContext[AnswerServices],
         answered: AnsweredSearch,
         hits: Sequence[Mapping[str, Any]],
         confirmed_at_s: float,
@@ -61,7 +50,6 @@ class Revalidation:
         check_s_max: float = _CHECK_S_MAX,
     ) -> None:
         self._context = context
-        self._services = services
         self._request: SearchRequest = answered.request
         self._principal = answered.request.principal
         self._valid_until = answered.answer.valid_until.without_audiences()
@@ -91,7 +79,7 @@ class Revalidation:
     def _require_same_grants(self, admitted: AuthenticatedRequest) -> None:
         if admitted.principal is self._principal:
             return
-        request = self._services.search.request_of(admitted.principal, self._request.body)
+        request = self._context.services.search.request_of(admitted.principal, self._request.body)
         if request.own_key != self._request.own_key:
             raise problems.answer_outdated()
         self._principal = admitted.principal
@@ -115,7 +103,7 @@ class Revalidation:
     ) -> ChangeSet | None:
         """None if they are no longer stored, too many, or of another history."""
         try:
-            changes = await self._services.feed.changes_after(
+            changes = await self._context.services.feed.changes_after(
                 self._principal.tenant,
                 partition,
                 revision,
@@ -134,7 +122,7 @@ class Revalidation:
         query = self._request.query
         if query.relations:  # a hit shows other documents, too
             return True
-        documents = await self._services.documents.openable(
+        documents = await self._context.services.search.stores.documents.openable(
             self._request.scope, query.filter, chunk_ids=sorted(self._chunk_ids)
         )
         return not changes.documents.isdisjoint(documents)

@@ -30,7 +30,7 @@ def backup(
     """
     with common.connected() as settings:
         from gateway.extension import CommandError
-        from gateway.extensions.backup import dump_writer
+        from gateway.extensions.backup import dumps
 
         assert settings.database_url is not None
         if file.exists() and not replace:
@@ -38,7 +38,7 @@ def backup(
         if not file.absolute().parent.is_dir():
             raise CommandError(f"{file.absolute().parent} is not a folder")
         with atomic_file.writing(file, replace=replace) as (part, written):
-            dump_writer.write(settings.database_url.get_secret_value(), part, written)
+            dumps.write(settings.database_url.get_secret_value(), part, written)
             size_bytes = part.stat().st_size
     text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}"
     common.print_result(text, {"file": str(file), "bytes": size_bytes}, as_json=as_json)
@@ -69,7 +69,7 @@ def restore(
     """
     with common.connected() as settings:
         from gateway.extension import CommandError
-        from gateway.extensions.backup import dump_reader, restored_database
+        from gateway.extensions.backup import dumps, restored_database
         from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None
@@ -78,8 +78,8 @@ def restore(
             target = asyncio.run(restored_database.prepare(url))
             if target.has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
-            dump_reader.require_same_schemas(file, target.extension_schemas)
-            dump_reader.restore(url, file, target.begin)
+            dumps.require_same_schemas(file, target.extension_schemas)
+            dumps.restore(url, file, target.begin)
         asyncio.run(restored_database.finish(url, IdentifierPolicy(settings.identifier_case)))
     value = {"file": None if file is None else str(file), "restored": True}
     text = f"restored {file}" if file else "nothing restored, as no file is named"

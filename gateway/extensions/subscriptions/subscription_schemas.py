@@ -6,7 +6,6 @@ from typing import Any, Literal
 from pydantic import Field, TypeAdapter
 
 from gateway.extension import Body, HitAnswer, SearchBody, with_example
-from gateway.extensions.subscriptions.subscription_watcher import EndReason
 from index.model.document import Line
 
 INTERVAL_MS_MAX = 86_400_000
@@ -145,13 +144,3 @@ class AnswerEventData(Body):
         description="true if no hit reaches the minimum score; else absent"
     )
     hits: HitChanges | None = Field(None, description="absent unless `deliver.hits` is `changes`")
-
-
-class EndedEventData(Body):
-    """The data of the event `ended`, the last one."""
-
-    subscription: str
-    reason: EndReason = Field(
-        description="`public_not_received`: the search names `public`, and the tenant has stopped "
-        "receiving public documents"
-    )

@@ -12,9 +12,9 @@ from random import Random
 from statistics import fmean, median
 from typing import Any, Protocol
 
-from gateway.extensions.embedders_multilingual.multilingual_embedder import MultilingualEmbedder
-from gateway.extensions.embedders_onnx import onnx_embedder, onnx_model
-from gateway.extensions.embedders_onnx.onnx_embedder import OnnxEmbedder
+from gateway.extensions.embedders import onnx_embedder, onnx_model
+from gateway.extensions.embedders.multilingual_embedder import MultilingualEmbedder
+from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder
 from index.embedders import static_model
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.section import Section, table

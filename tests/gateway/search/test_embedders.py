@@ -47,13 +47,13 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
     with pytest.raises(
         CommandError,
-        match="static, static:FOLDER, test, multilingual, onnx:FOLDER",
+        match="static, static:FOLDER, test, multilingual, openai",
     ):
         configured_embedders.make(Settings(), name, count_nothing)
 
 
 def test_an_embedder_of_an_extension_that_is_off_is_unknown() -> None:
-    off = Settings(extensions_off="embedders_openai")
+    off = Settings(extensions_off="embedders")
 
     with pytest.raises(CommandError, match="there is no embedder 'openai:a-model'") as refused:
         configured_embedders.make(off, "openai:a-model", count_nothing)

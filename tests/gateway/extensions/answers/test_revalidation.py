@@ -11,7 +11,7 @@ from cache.errors import ChangeFeedUnavailable
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.extensions.answers.revalidation import Revalidation, RevalidationServices
+from gateway.extensions.answers.revalidation import Revalidation
 from gateway.problems import Problem
 from gateway.search.pipeline import AnsweredSearch
 from gateway.search.schemas.search_schemas import SearchBody
@@ -57,6 +57,13 @@ class Tenant:
         self.is_away = False
         self._log = log
 
+    @property
+    def services(self) -> "Tenant":
+        """All of them: `search` with the documents of its `stores`, and `feed`."""
+        return self
+
+    search = stores = documents = feed = services
+
     async def authenticate(self, *_: object) -> AuthenticatedRequest:
         if self.is_away:
             await asyncio.get_running_loop().create_future()
@@ -87,7 +94,6 @@ class Tenant:
         fake = cast("Any", self)
         return Revalidation(
             fake,
-            RevalidationServices(fake, fake, fake),
             AnsweredSearch(request, served, b""),
             [HIT],
             confirmed_at_s,

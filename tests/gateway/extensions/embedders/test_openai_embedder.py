@@ -15,7 +15,7 @@ import openai
 import pytest
 
 from common.circuit_breaker import MODEL
-from gateway.extensions.embedders_openai.openai_embedder import PATIENCE_S, OpenAIEmbedder
+from gateway.extensions.embedders.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from index.errors import EmbeddingUnavailable
 from tests.stub_openai import (
     TOKENS,

@@ -1,4 +1,4 @@
-"""Reads a dump into a database, with the programs of PostgreSQL."""
+"""Writes and reads dumps of a database, in pg_dump's custom format."""
 
 import os
 import re
@@ -17,6 +17,31 @@ from gateway.extensions.backup import postgres_programs
 _ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
 _EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
 _CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);")
+
+
+def write(url: str, part: Path, written: IO[bytes]) -> None:
+    """Write a dump to the open file `part`, and read its table of contents.
+
+    Raises `CommandError`.
+    """
+    with tempfile.TemporaryFile() as errors:
+        for command, output in (
+            # Read leases are in an unlogged table: those of a restored database hold for nobody.
+            (["pg_dump", "--format=custom", "--no-unlogged-table-data"], written),
+            (["pg_restore", "--list", str(part)], subprocess.DEVNULL),
+        ):
+            ended = subprocess.run(  # noqa: S603  a program of PostgreSQL's
+                [postgres_programs.program(command[0]), *command[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                env=os.environ | postgres_programs.environment(url),
+                check=False,
+            )
+            if ended.returncode:
+                reason = postgres_programs.output(errors)
+                reason = reason or f"{command[0]} ended with {ended.returncode}"
+                raise CommandError(f"nothing was backed up: {reason}")
 
 
 def require_same_schemas(file: Path, present: Mapping[str, str]) -> None:

