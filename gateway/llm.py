@@ -1,20 +1,15 @@
 """Builds the clients of the language model, and the preprocessing by it, from the settings."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from common.shares.threads import TenantThreads
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.groups.models import ChatOperation, PromptOperation
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
-from index.errors import BudgetSpent
-from index.model import chunking_config
-from ingest.chunkers import registry
-from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import MAX_SIZE, LlmChunker, StoredModelChunks
+from ingest.chunkers.llm_chunker import MAX_SIZE, LlmChunker
 from ingest.summaries.llm_summaries import LlmSummarizer
 from ingest.write.llm_preprocessing import LlmPreprocessor
 
@@ -23,42 +18,6 @@ if TYPE_CHECKING:
 
 _RETRIES_MAX = 2  # per call; a starting value, not measured
 _OF_DOCUMENTS: tuple[ChatOperation, ChatOperation] = ("chunking", "summary")
-
-CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
-
-
-class MeteredChunker:
-    """Chunks by a model within the billed tenant's budget; beyond it by structure."""
-
-    def __init__(self, chunker: LlmChunker, check_budget: CheckBudget) -> None:
-        self._chunker = chunker
-        self._check_budget = check_budget
-
-    async def chunks(
-        self, text: str, stored: StoredModelChunks | None, threads: TenantThreads
-    ) -> list[Chunk]:
-        try:
-            await self._check_budget()
-        except BudgetSpent:
-            return await threads.run(registry.chunks, text, chunking_config.MODEL)
-        return await self._chunker.chunks(text, stored, threads)
-
-
-class MeteredSummarizer:
-    """Summarizes by a model within the billed tenant's budget; beyond it, stored summaries only."""
-
-    def __init__(self, summarizer: LlmSummarizer, check_budget: CheckBudget) -> None:
-        self._summarizer = summarizer
-        self._check_budget = check_budget
-
-    async def summaries_by_text(
-        self, text: str, stored: Mapping[str, str], threads: TenantThreads
-    ) -> Mapping[str, str]:
-        try:
-            await self._check_budget()
-        except BudgetSpent:
-            return stored
-        return await self._summarizer.summaries_by_text(text, stored, threads)
 
 
 class Models:
@@ -98,7 +57,7 @@ class Models:
 
 
 def make_preprocessor(
-    settings: Settings, metrics: Metrics, check_budget: CheckBudget
+    settings: Settings, metrics: Metrics, check_budget: Callable[[], Awaitable[None]]
 ) -> LlmPreprocessor:
     """Without a language model, one that calls none. Raises `CommandError` for a bad prompt."""
     chunks, summarizes = (
@@ -111,16 +70,12 @@ def make_preprocessor(
     if chunks:
         chat = models.model("chunking")
         prompt = read_prompt(settings, "chunking")
-        chunker = MeteredChunker(
-            LlmChunker(chat, metrics.llm_chunking, prompt=prompt), check_budget
-        )
+        chunker = LlmChunker(chat, metrics.llm_chunking, prompt=prompt)
     if summarizes:
         chat = models.model("summary")
         prompt = read_prompt(settings, "summary")
-        summarizer = MeteredSummarizer(
-            LlmSummarizer(chat, metrics.llm_summary, prompt=prompt), check_budget
-        )
-    return LlmPreprocessor(chunker, summarizer)
+        summarizer = LlmSummarizer(chat, metrics.llm_summary, prompt=prompt)
+    return LlmPreprocessor(chunker, summarizer, check_budget)
 
 
 def read_prompt(

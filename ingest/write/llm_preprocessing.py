@@ -3,12 +3,13 @@
 The plan uses the built-in chunker and extracts where the model gives no result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from common.shares.threads import TenantThreads
 from index.documents.stored_document import StoredDocument
+from index.errors import BudgetSpent
 from index.model import chunking_config
 from index.model.document import Document
 from ingest.chunkers.chunk import Chunk
@@ -36,15 +37,21 @@ class Summarizer(Protocol):
     ) -> Mapping[str, str]: ...
 
 
+async def _no_budget() -> None:
+    """Of a tenant that may spend what it wants."""
+
+
 @dataclass(frozen=True, slots=True)
 class LlmPreprocessor:
     """chunker: for documents with the `model` chunker; None chunks them by structure.
 
     summarizer: for documents with `model` summaries; None uses extracts.
+    check_budget: raises `BudgetSpent` if the billed tenant's budget is spent: neither is called.
     """
 
     chunker: Chunker | None = None
     summarizer: Summarizer | None = None
+    check_budget: Callable[[], Awaitable[None]] = _no_budget
 
     async def preprocess(
         self,
@@ -72,6 +79,7 @@ class LlmPreprocessor:
             self.chunker is None
             or document.chunker != chunking_config.MODEL
             or has_same_chunking(stored, document)
+            or await self._is_budget_spent()
         ):
             return None
         stored_chunks = (
@@ -92,6 +100,13 @@ class LlmPreprocessor:
         reusable: Mapping[str, str] = {}
         if stored is not None and stored.document.summaries == "model":
             reusable = await threads.run(llm_summary_texts, stored.document.text, stored.summaries)
-        if self.summarizer is None:
+        if self.summarizer is None or await self._is_budget_spent():
             return reusable
         return await self.summarizer.summaries_by_text(document.text, reusable, threads)
+
+    async def _is_budget_spent(self) -> bool:
+        try:
+            await self.check_budget()
+        except BudgetSpent:
+            return True
+        return False
