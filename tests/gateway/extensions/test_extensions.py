@@ -14,7 +14,7 @@ import pytest
 from mcp import MCPError
 
 import gateway as gateway_package
-from gateway import extensions
+from gateway import configured_embedders, extensions
 from gateway.api.routes.table import routes
 from gateway.errors import CommandError
 from gateway.extension import Extension
@@ -67,6 +67,10 @@ _ENTRY = """
 {name} = {module}:EXTENSION
 [nearhit.commands]
 {name} = {module}_commands:COMMANDS
+"""
+_EMBEDDER = """
+from gateway.extension import EmbedderKind, Extension
+EXTENSION = Extension("x", embedders={"mine:MODEL": EmbedderKind(lambda *given: given[1])})
 """
 _COMMANDS = """
 import typer
@@ -274,6 +278,17 @@ def test_a_call_that_is_taken_is_refused() -> None:
 
     with pytest.raises(CommandError, match="extension again: POST /scim/v2/Users is taken"):
         routes(twice)
+
+
+def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) -> None:
+    install(site, "mine", "mine", _EMBEDDER)
+
+    made: object = configured_embedders.make(Settings(embedder="mine:x"), "mine:x", lambda *_: None)
+
+    assert made == "x"
+    for name in ("mine", "mine:", "other:x"):
+        with pytest.raises(CommandError, match=f"no embedder '{name}': choose .*, mine:MODEL$"):
+            configured_embedders.check(Settings(), name)
 
 
 async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -> None:
