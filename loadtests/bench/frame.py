@@ -46,7 +46,6 @@ class Run(Generic[Options]):
     options: Options
     console: Console
     data_folder: Path | None
-    report: BenchmarkReport
 
     @property
     def data(self) -> Path:
@@ -54,11 +53,6 @@ class Run(Generic[Options]):
         if self.data_folder is None:
             raise SystemExit("this section needs DATA, the folder of the data")
         return self.data_folder
-
-    @property
-    def pictures(self) -> Path:
-        """The folder for plots, beside the figures."""
-        return self.report.path.parent
 
     def progress(self) -> Progress:
         return Progress(console=self.console)
@@ -122,7 +116,7 @@ def main(
         f"[{name}.json]({name}.json) holds the figures of this page.\n"
     )
     report = BenchmarkReport(arguments.report, head, packages)
-    run = Run(_options(options, arguments), Console(), arguments.data, report)
+    run = Run(_options(options, arguments), Console(), arguments.data)
     measures = {section: partial(measure, run) for section, measure in sections.items()}
     missed = report.measure(measures, arguments.only, run.console)
     raise SystemExit(1 if missed else 0)

@@ -25,7 +25,7 @@ WRITE = -1  # in a trace, among the numbers of the questions
 def measure(run: CacheRun) -> Section:
     book = handbook.read(run.data)
     bodies = [
-        orjson.dumps({"query": question.text})
+        orjson.dumps({"query": question})
         for question in questions.make(list(book.texts.values()), _QUESTIONS, _SEED)
     ]
     trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)

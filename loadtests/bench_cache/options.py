@@ -12,13 +12,11 @@ PATIENT = {**SETTINGS, "NEARHIT_REDIS_TIMEOUT_S": "2"}
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """seconds, rounds: of the sections whose cases take turns. minutes: of replayed edits."""
+    """seconds, rounds: of the sections whose cases take turns."""
 
     connections: int = option(16, "connections of the closed loop")
     seconds: float = option(3.0, "seconds of one turn", quick=0.5)
     rounds: int = option(9, "turns of each case", quick=2)
-    minutes: float = option(3.0, "minutes of edits for `precision`", quick=0.2)
-    questions: int = option(20_000, "questions of each stream, at most", quick=500)
 
 
 CacheRun: TypeAlias = Run[CacheOptions]

@@ -6,7 +6,6 @@ Pure and seeded: equal texts and seeds make equal questions.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from loadtests.workload.typos import with_typo
@@ -19,7 +18,7 @@ HOW = (
 _HEADING_SHARE = 0.4  # the shares are a choice, none is measured
 _BEGINNING_SHARE = 0.3
 _TYPO_SHARE = 0.05
-_BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
+BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
 _WORDS_MIN, _WORDS_MAX = 3, 5
 _TRIES_MAX = 100  # for each question, before the texts are taken to hold no more
 
@@ -38,13 +37,7 @@ _SMALL_WORDS = (
 _STOP_WORDS = frozenset(_SMALL_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True)
-class TypedQuestion:
-    text: str
-    has_typo: bool
-
-
-def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
+def make(texts: Sequence[str], count: int, seed: int) -> list[str]:
     """So many different questions, in random order. Raises `ValueError` if there are not enough."""
     random = Random(seed)  # noqa: S311  no secret
     plain = [_plain(text) for text in texts]
@@ -53,7 +46,7 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
         sentence for text in plain for sentence in _SENTENCE.findall(_HEADING.sub("", text))
     ]
     spread = Counter(word for text in plain for word in set(_words(text)))
-    questions: dict[str, TypedQuestion] = {}
+    questions: dict[str, None] = {}  # in their order
     for _ in range(_TRIES_MAX * count):
         if len(questions) == count:
             break
@@ -62,11 +55,10 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
         else:
             words = _key_words(_one_of(sentences, random), spread, random)
         if len(words) > 1:
-            question = _typed(words, random)
-            questions.setdefault(question.text, question)
+            questions[_typed(words, random)] = None
     if len(questions) < count:
         raise ValueError(f"the texts hold {len(questions)} questions, not {count}")
-    return list(questions.values())
+    return list(questions)
 
 
 def by_zipf(questions: int, draws: int, seed: int) -> list[int]:
@@ -105,13 +97,12 @@ def _key_words(sentence: str, spread: Counter[str], random: Random) -> list[str]
     return [word for word in words if word in chosen]
 
 
-def _typed(words: Sequence[str], random: Random) -> TypedQuestion:
+def _typed(words: Sequence[str], random: Random) -> str:
     text = " ".join(_begun(words, random))
-    typed = with_typo(text, random) if random.random() < _TYPO_SHARE else text
-    return TypedQuestion(typed, has_typo=typed != text)
+    return with_typo(text, random) if random.random() < _TYPO_SHARE else text
 
 
 def _begun(words: Sequence[str], random: Random) -> Iterator[str]:
     if random.random() < _BEGINNING_SHARE and words[0] not in _STOP_WORDS:
-        yield random.choice(_BEGINNINGS)
+        yield random.choice(BEGINNINGS)
     yield from words

@@ -4,7 +4,7 @@ DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
-from loadtests.bench_edges import cut, judged, large, latency, write_times
+from loadtests.bench_edges import judged, latency, write_times
 from loadtests.bench_edges.options import EdgesOptions
 
 _NOTES = """\
@@ -24,7 +24,5 @@ if __name__ == "__main__":
             "writes": write_times.measure,
             "judged": judged.measure,
             "mutants": judged.measure_mutants,
-            "cut": cut.measure,
-            "large": large.measure,
         },
     )

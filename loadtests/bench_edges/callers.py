@@ -1,12 +1,11 @@
 """Callers beside a gateway, each with one connection, and when their gateway holds its lease."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 
 import orjson
 
-from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 
@@ -15,7 +14,6 @@ _OK = 200
 _FAST_ANSWERS = 3
 _NEAR_MS = 20  # of a gateway beside the primary
 _LEASED_S_MAX = 120.0
-_PROBE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +46,3 @@ async def until_leased(caller: Caller, question: str, one_way_ms: int) -> None:
             reply = await caller.search(question)
             is_fast = reply.status == _OK and reply.seconds * 1000 < max(one_way_ms, _NEAR_MS)
             fast = fast + 1 if is_fast else 0
-
-
-async def until_one_is_fast(url: str, key: str, question: str, one_way_ms: int) -> None:
-    """Return when the gateway answers without a round trip, while earlier requests still wait.
-
-    A request is sent every `_PROBE_S`, so that is how late this may return.
-    """
-    asked: set[asyncio.Task[None]] = set()
-    is_leased = asyncio.Event()
-
-    async def ask() -> None:
-        caller = at(url, key)
-        with suppress(Unanswered):
-            reply = await caller.search(question)
-            if reply.status == _OK and reply.seconds * 1000 < one_way_ms:
-                is_leased.set()
-        await caller.connection.close()
-
-    async with asyncio.timeout(_LEASED_S_MAX):
-        while not is_leased.is_set():
-            asked.add(asyncio.create_task(ask()))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_PROBE_S):
-                    await is_leased.wait()
-    for task in asked:
-        task.cancel()
-    await asyncio.gather(*asked, return_exceptions=True)

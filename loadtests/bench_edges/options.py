@@ -10,7 +10,7 @@ from loadtests.bench.frame import Run, option
 class EdgesOptions:
     """rounds: of the questions at each gateway. writes: from each gateway in each arrangement.
     answers, faults: to judge and to cause, in at most `minutes`. mutant_s: for the judge to find a
-    broken rule. chunks, tenants: of a large deployment. cuts: of each far region in each way.
+    broken rule.
     """
 
     delays: float = option(1.0, "the factor of all delays between regions")
@@ -21,9 +21,6 @@ class EdgesOptions:
     fault_every_s: float = option(4.0, "seconds between two faults", quick=1.5)
     minutes: float = option(20.0, "minutes to judge them in, at most", quick=4.0)
     seed: int = option(1, "of the edits, the questions and the faults")
-    chunks: int = option(1_000_000, "chunks of all tenants of `large`", quick=20_000)
-    tenants: int = option(10_000, "tenants of `large`", quick=200)
-    cuts: int = option(5, "times that each far region is cut off in each way", quick=1)
     mutant_s: float = option(180.0, "seconds to find a broken rule in", quick=90.0)
 
 

@@ -131,13 +131,13 @@ class Regions:
 
 
 @contextmanager
-def running(*, delays: float, far: Sequence[str] = FAR) -> Iterator[Regions]:
-    """All servers but the gateways. far: the regions besides home."""
+def running(*, delays: float) -> Iterator[Regions]:
+    """All servers but the gateways."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         programs, data = PostgresPrograms.create(folder)
         admin_key = service.new_admin_key()
-        by_name = {name: _region(stack, folder, programs, name, admin_key) for name in (HOME, *far)}
+        by_name = {name: _region(stack, folder, programs, name, admin_key) for name in (HOME, *FAR)}
         regions = Regions(
             folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key, delays
         )
@@ -150,7 +150,7 @@ def running(*, delays: float, far: Sequence[str] = FAR) -> Iterator[Regions]:
         regions.lead_all()
         with service.beside(by_name[HOME].shared):
             pass  # a first gateway creates the schema
-        for name in far:
+        for name in FAR:
             regions.build_standby(by_name[name])
         yield regions
 

@@ -4,18 +4,12 @@ Only `shards` has targets.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.section import Section
-from loadtests.bench_growth import chunks, deployment, entries, shards, tenants, writers
-from loadtests.bench_growth.options import GrowthOptions, GrowthRun
+from loadtests.bench_growth import chunks, entries, shards, tenants, writers
+from loadtests.bench_growth.options import GrowthOptions
 
 _NOTES = """\
 QUICK=1 takes smaller sizes and some minutes; `python -m loadtests.bench_growth --chunks 1000,10000,100000,1000000` sets the sizes, as do `--shards`, `--tenants`, `--entries` and `--writers`.
 Processor time is what the system counted for a server's processes, divided by the requests; memory is PSS, in which a page that processes share is counted once."""  # noqa: E501  a sentence a line
-
-
-def _deployment(run: GrowthRun) -> Section:
-    """A large deployment, computed from the other sections."""
-    return deployment.section(run.report.read())
 
 
 if __name__ == "__main__":
@@ -24,13 +18,6 @@ if __name__ == "__main__":
         title="Growth",
         notes=_NOTES,
         options=GrowthOptions,
-        sections={
-            "chunks": chunks.measure,
-            "shards": shards.measure,
-            "tenants": tenants.measure,
-            "entries": entries.measure,
-            "writers": writers.measure,
-            "deployment": _deployment,
-        },
+        sections=frame.named(chunks, shards, tenants, entries, writers),
         data="none",
     )

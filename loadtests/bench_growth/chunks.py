@@ -31,21 +31,6 @@ _NAMES = {
 }
 _BYTES = "SELECT pg_database_size(current_database())"
 _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
-_LINES = {
-    _SHARDS: _SHARDS,
-    _WITHOUT: _WITHOUT,
-    f"1,000 beside, {_SHARDS}": _BESIDE + _SHARDS,
-    f"1,000 beside, {_WITHOUT}": _BESIDE + _WITHOUT,
-}
-_PANELS = {
-    "P50 ms": {label: (one, "p50_ms") for label, one in _LINES.items()},
-    "P99 ms": {label: (one, "p99_ms") for label, one in _LINES.items()},
-    "processor µs a request": {
-        f"{server}, {one}": (one, field)
-        for server, field in (("gateway", "gateway_us"), ("PostgreSQL", "database_us"))
-        for one in (_SHARDS, _WITHOUT)
-    },
-}
 
 
 def measure(run: GrowthRun) -> Section:
@@ -81,9 +66,10 @@ def measure(run: GrowthRun) -> Section:
         "bytes_a_chunk": bytes_a_chunk,
     }
     return cost_page.section(
-        *(run, "Chunks", _notes(run.options.chunks, in_memory), series, _PANELS),
+        "Chunks",
+        _notes(run.options.chunks, in_memory),
+        series,
         head="chunks, gateway",
-        xlabel="chunks of the tenant",
         more=_COLUMNS,
         figures=figures,
     )

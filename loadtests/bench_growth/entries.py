@@ -27,14 +27,6 @@ _COLUMNS = {
     "put_ms": ("PUT ms", ".1f"),
     "dropped": ("dropped an edit", ".1f"),
 }
-_PANELS = {
-    "ms": {
-        "repeat, P50": ("", "p50_ms"),
-        "repeat, P99": ("", "p99_ms"),
-        "drain of an edit": ("", "drain_ms"),
-    },
-    "MB": {"gateway": ("", "gateway_mb"), "Redis": ("", "redis_mb")},
-}
 
 
 def measure(run: GrowthRun) -> Section:
@@ -68,9 +60,7 @@ def measure(run: GrowthRun) -> Section:
         f"of them, at most {_REPEATED_MAX:,}, in turn. Then one document is edited {_EDITS} times; "
         "the drain is timed within the gateway, and dropped answers are not computed again."
     )
-    return cost_page.section(
-        run, "Live entries", notes, {"": at}, _PANELS, head="live answers", more=_COLUMNS
-    )
+    return cost_page.section("Live entries", notes, {"": at}, head="live answers", more=_COLUMNS)
 
 
 def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> Figures:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import count, cycle
+from itertools import count
 
 import uvloop
 
@@ -29,8 +29,3 @@ def questions() -> Iterator[str]:
     for round_number in count():
         for question in built().questions:
             yield f"{question} {round_number}" if round_number else question
-
-
-def again(number: int) -> Iterator[str]:
-    """The first so many questions, again and again."""
-    return cycle(built().questions[:number])

@@ -35,7 +35,6 @@ class GrowthOptions:
         quick=(1_000, 10_000),
         parse=_sizes,
     )
-    edits: int = option(50, "edits of a tenant, with shards and without", quick=10)
     seconds: float = option(10.0, "seconds of each probe", quick=2.0)
 
 

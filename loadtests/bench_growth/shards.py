@@ -1,4 +1,4 @@
-"""Tenants in a gateway's memory: loading, size (by Nearhit's own count), questions and edits."""
+"""Tenants in a gateway's memory: loading, size (by Nearhit's own count), questions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -8,16 +8,7 @@ import uvloop
 from index.resident.building import loading
 from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section
-from loadtests.bench_growth import (
-    caller,
-    chunks,
-    cost_page,
-    edits,
-    generated_corpus,
-    probe,
-    residence,
-)
-from loadtests.bench_growth.edits import EditDifference, Editor
+from loadtests.bench_growth import caller, chunks, cost_page, generated_corpus, probe, residence
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.bench_index import corpus
@@ -26,12 +17,10 @@ from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
 _FIRST, _FIRST_CHUNKS = "first", 1_000  # the tenant that warms each gateway up
-_EDITS_WARM_UP = 3
 
 # The targets.
 _P50_CHUNKS, _P50_MS_MAX = 10_000, 1.5
 _CHUNK_BYTES_MAX = 2_000.0
-_EDIT_MS_MAX = 1.5
 
 # The servers, as the page and the JSON name them.
 SHARDS, WITHOUT, BARE = "with shards", "without", "bare app"
@@ -49,13 +38,6 @@ _NEW = {
     "gateway_us": ("gateway µs", ",.0f"),
     "database_us": ("PostgreSQL µs", ",.0f"),
 }
-_EDITS = {
-    "before_ms": ("search before ms", ".2f"),
-    "write_ms": ("edit ms", ".2f"),
-    "search_ms": ("search after ms", ".2f"),
-    "total_ms": ("edit and search after ms", ".2f"),
-    "more_ms": ("more ms", "+.2f"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,6 @@ class ShardFigures:
     shard_bytes: float
     process_bytes: float
     new: Mapping[str, RequestCost]
-    edit: EditDifference
 
 
 def measure(run: GrowthRun) -> Section:
@@ -95,7 +76,7 @@ def measure(run: GrowthRun) -> Section:
                 by_size[size] = _measured(run, without, shards, size)
     return Section(
         title="Shards",
-        text=text(by_size, edits_each=run.options.edits),
+        text=text(by_size),
         figures={str(size): asdict(figures) for size, figures in by_size.items()},
         bars=list(bars(by_size)),
     )
@@ -112,9 +93,6 @@ def bars(by_size: Mapping[int, ShardFigures]) -> Iterator[Bar]:
     largest = max(by_size)
     what = f"bytes a chunk, of the process, {largest:,} chunks"
     yield Bar(what, by_size[largest].process_bytes, at_most=_CHUNK_BYTES_MAX)
-    more_ms = max(figures.edit.more_ms for figures in by_size.values())
-    what = "ms that an edit costs more with shards, the most of all sizes"
-    yield Bar(what, more_ms, at_most=_EDIT_MS_MAX)
 
 
 def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> ShardFigures:
@@ -125,18 +103,11 @@ def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> S
         raise ValueError(f"{size:,} chunks are too many for a gateway's memory")
     loaded_mb = memory.megabytes([shards.pid])
     shard_bytes = uvloop.run(_shard_bytes(without.database_url, _tenant(size), size))
-    new = _new_questions(run, without, shards, size)
-    editors = (
-        Editor(shards, _tenant(size), "edits-with-shards"),
-        Editor(without, _tenant(size), "edits-without"),
-    )
-    edits.compare(*editors, edits=_EDITS_WARM_UP)
     return ShardFigures(
         load_s=load_s,
         shard_bytes=shard_bytes / size,
         process_bytes=(loaded_mb - before_mb) * 2**20 / size,
-        new=new,
-        edit=edits.compare(*editors, edits=run.options.edits),
+        new=_new_questions(run, without, shards, size),
     )
 
 
@@ -178,7 +149,7 @@ def _tenant(size: int) -> str:
     return f"of-{size}"
 
 
-def text(by_size: Mapping[int, ShardFigures], *, edits_each: int) -> str:
+def text(by_size: Mapping[int, ShardFigures]) -> str:
     loads = {size: asdict(figures) for size, figures in by_size.items()}
     new = {
         name: {
@@ -187,13 +158,6 @@ def text(by_size: Mapping[int, ShardFigures], *, edits_each: int) -> str:
             for cost in (figures.new[name],)
         }
         for name in (SHARDS, WITHOUT, BARE)
-    }
-    edited = {
-        SHARDS: {
-            size: figures.edit.shards | {"more_ms": figures.edit.more_ms}
-            for size, figures in by_size.items()
-        },
-        WITHOUT: {size: figures.edit.without for size, figures in by_size.items()},
     }
     return f"""\
 A [shard](../design/answering.md#from-memory) is a tenant in a gateway's memory. For each size, a \
@@ -208,12 +172,4 @@ including what the allocator keeps after loading.
 with the shard, a gateway without shards on the same database (`NEARHIT_SHARD_BYTES_MAX=0`), and a \
 bare Starlette app that parses the body and returns the bytes of such an answer.
 
-{cost_page.rows("chunks, server", new, _NEW)}
-
-**Edits.** {edits_each} times through each of the two gateways, in turns, a caller on one \
-connection searches, edits a sentence of a document of one chunk, and searches again. All \
-questions are new, and the first search is at a revision that the gateway has searched before. \
-Medians. *More* is the median over the turns of how much longer the edit and the search after it \
-take with shards.
-
-{cost_page.rows("chunks, gateway", edited, _EDITS)}"""
+{cost_page.rows("chunks, server", new, _NEW)}"""

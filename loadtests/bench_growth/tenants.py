@@ -20,18 +20,6 @@ _NOTES = (
     f"So many tenants of {_CHUNKS} chunks each. One connection asks in {_ASKING_MAX} of them "
     "at most, in turn, with one key per tenant: new questions, and one question repeated."
 )
-_PANELS = {
-    "ms": {
-        "new, P50": ("new", "p50_ms"),
-        "new, P99": ("new", "p99_ms"),
-        "repeated, P50": ("repeated", "p50_ms"),
-    },
-    "MB": {
-        "gateway": ("repeated", "gateway_mb"),
-        "PostgreSQL": ("repeated", "database_mb"),
-        "Redis": ("repeated", "redis_mb"),
-    },
-}
 
 
 def measure(run: GrowthRun) -> Section:
@@ -56,6 +44,4 @@ def measure(run: GrowthRun) -> Section:
                 probe.warm(asked, len(asking))
                 series[name][count] = probe.take({"": asked}, seconds=seconds)[""].as_json()
     figures = {name: cost_page.as_json(by_size) for name, by_size in series.items()}
-    return cost_page.section(
-        run, "Tenants", _NOTES, series, _PANELS, head="tenants", figures=figures
-    )
+    return cost_page.section("Tenants", _NOTES, series, head="tenants", figures=figures)

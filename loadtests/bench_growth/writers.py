@@ -29,10 +29,6 @@ _COLUMNS = {
     "write_p50_ms": ("write P50 ms", ".1f"),
     "write_p99_ms": ("write P99 ms", ".1f"),
 }
-_PANELS = {
-    "ms": {"search, P50": ("", "p50_ms"), "search, P99": ("", "p99_ms")},
-    "per second": {"searches": ("", "per_second"), "writes": ("", "writes_per_second")},
-}
 
 
 def measure(run: GrowthRun) -> Section:
@@ -59,12 +55,7 @@ def measure(run: GrowthRun) -> Section:
         "soon as the last edit is acknowledged. The processor time is that of searches and writes "
         "together, divided by their number."
     )
-    return cost_page.section(
-        *(run, "Writers", notes, {"": by_writers}, _PANELS),
-        head="writers",
-        more=_COLUMNS,
-        log=False,
-    )
+    return cost_page.section("Writers", notes, {"": by_writers}, head="writers", more=_COLUMNS)
 
 
 async def _driven(

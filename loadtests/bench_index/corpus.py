@@ -4,7 +4,7 @@ With more chunks than passages, a repeated passage has a slightly rotated vector
 between neighbours are as in real collections.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -172,15 +172,13 @@ async def store(documents: DocumentStore, tenant: str, writes: Sequence[Document
     assert None not in committed, "nobody else writes"
 
 
-def opened(
-    url: str, observe: Callable[[str, float], None] = lambda _name, _seconds: None
-) -> AbstractAsyncContextManager[Database]:
-    """The index's own access to a database. observe: gets the seconds of each statement."""
+def opened(url: str) -> AbstractAsyncContextManager[Database]:
+    """The index's own access to a database."""
     return connect(
         url,
         connections_max=3,
         statement_timeout_s=3_600,
-        observe=observe,
+        observe=lambda _name, _seconds: None,
         announce=announce_to_nobody,
     )
 

@@ -4,7 +4,7 @@ DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
-from loadtests.bench_load import hits, mix, plans, subscriptions
+from loadtests.bench_load import hits, mix, subscriptions
 from loadtests.bench_load.options import LoadOptions
 
 _NOTES = """\
@@ -17,5 +17,5 @@ if __name__ == "__main__":
         title="Load",
         notes=_NOTES,
         options=LoadOptions,
-        sections=frame.named(hits, mix, subscriptions, plans),
+        sections=frame.named(hits, mix, subscriptions),
     )

@@ -90,8 +90,6 @@ def throughput(figures: Figures) -> str:
     def draw(axes: Axes) -> None:
         for label, (count, colour) in counts.items():
             values = [float(count(second)) for second in figures.seconds]
-            if label == "due" and not any(values):
-                continue  # Locust's users ask when they like
             axes.plot(*_thinned(values), color=colour, label=label)
         axes.set(xlabel="seconds", ylabel="per second", ylim=(0, None))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)

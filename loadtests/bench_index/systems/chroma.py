@@ -59,14 +59,11 @@ def filled(
     embedded: NDArray[np.float32],
     metadata: Sequence[dict[str, Any]] | None = None,
     texts: Sequence[str] | None = None,
-    *,
-    ids: Sequence[int] | None = None,
-    name: str = "bench",
 ) -> chromadb.Collection:
-    """A collection of the vectors, whose identifiers are their places, if none are given."""
-    numbers = range(len(embedded)) if ids is None else ids
+    """A collection of the vectors, whose identifiers are their places."""
+    numbers = range(len(embedded))
     collection = client.create_collection(
-        name, configuration={"hnsw": _HNSW}, embedding_function=None
+        "bench", configuration={"hnsw": _HNSW}, embedding_function=None
     )
     size = client.get_max_batch_size()
     for at in range(0, len(embedded), size):

@@ -1,10 +1,9 @@
 """Chroma's server, asked over HTTP without its client, whose time is not the server's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import chromadb
 import numpy as np
 import orjson
 
@@ -20,7 +19,6 @@ HOW = (
     "(`tenant-3/group:g7`), and the filter is an `$or` of `$contains`, which took a third of the "
     "time of a field for each reader and of a tenant besides"
 )
-HOW_APART = "the same server with a collection a tenant, so that the filter asks for readers alone"
 _ASK = "/api/v2/tenants/default_tenant/databases/default_database/collections/{}/query"
 
 
@@ -38,6 +36,10 @@ def started(setup: PeerSetup) -> Iterator[Peer]:
             caller = world.callers[question.caller]
             return _body(question, caller.tenant, caller.tokens)
 
+        def edit(row: int, text: str) -> None:
+            embedded = np.asarray(vectors.embed([text]))
+            collection.update(ids=[str(row)], documents=[text], embeddings=embedded)
+
         def restrict(row: int, readers: Sequence[str]) -> None:
             fields = _readers(world.tenants[row], readers)
             collection.update(ids=[str(row)], metadatas=[fields])
@@ -50,44 +52,7 @@ def started(setup: PeerSetup) -> Iterator[Peer]:
             pids=[server.pid],
             body=body,
             found=_found,
-            edit=_edit(lambda _: collection),
-            restrict=restrict,
-        )
-
-
-@contextmanager
-def started_apart(setup: PeerSetup) -> Iterator[Peer]:
-    world = setup.world
-    with chroma.server() as server:
-        collections = {}
-        for tenant in dict.fromkeys(world.tenants):
-            rows = [row for row, owner in enumerate(world.tenants) if owner == tenant]
-            collections[tenant] = chroma.filled(
-                server.client,
-                world.embedded[rows],
-                [_readers("", world.readers[row]) for row in rows],
-                [world.texts[row] for row in rows],
-                ids=rows,
-                name=tenant,
-            )
-
-        def body(question: PeerQuestion) -> bytes:
-            return _body(question, "", world.callers[question.caller].tokens)
-
-        def restrict(row: int, readers: Sequence[str]) -> None:
-            collection = collections[world.tenants[row]]
-            collection.update(ids=[str(row)], metadatas=[_readers("", readers)])
-
-        yield Peer(
-            name="Chroma, a collection a tenant",
-            how=HOW_APART,
-            url=server.url,
-            keys=setup.keys,
-            paths=[_ASK.format(collections[caller.tenant].id) for caller in world.callers],
-            pids=[server.pid],
-            body=body,
-            found=_found,
-            edit=_edit(lambda row: collections[world.tenants[row]]),
+            edit=edit,
             restrict=restrict,
         )
 
@@ -114,11 +79,3 @@ def _found(body: bytes) -> list[PeerHit]:
         PeerHit(int(row), text)
         for row, text in zip(answer["ids"][0], answer["documents"][0], strict=True)
     ]
-
-
-def _edit(holder: Callable[[int], chromadb.Collection]) -> Callable[[int, str], None]:
-    def edit(row: int, text: str) -> None:
-        embedded = np.asarray(vectors.embed([text]))
-        holder(row).update(ids=[str(row)], documents=[text], embeddings=embedded)
-
-    return edit

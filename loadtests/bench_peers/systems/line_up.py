@@ -14,16 +14,13 @@ from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers.service import Service
 
-# The module of each, which is imported if the system is chosen, and its function.
-OTHERS: Mapping[str, tuple[str, str]] = {
-    "wardowl": ("wardowl_server", "started"),
-    "wardowl, exact": ("wardowl_server", "started_exact"),
-    "wardowl, hybrid": ("wardowl_server", "started_hybrid"),
-    "Chroma": ("chroma", "started"),
-    "Chroma, a collection a tenant": ("chroma", "started_apart"),
-    "LanceDB": ("lance", "started"),
-    "pgvector": ("naive_pgvector", "started"),
-    "RedisVL before pgvector": ("redis_vl", "started"),
+# The module of each, which is imported if the system is chosen.
+OTHERS: Mapping[str, str] = {
+    "wardowl": "wardowl_server",
+    "Chroma": "chroma",
+    "LanceDB": "lance",
+    "pgvector": "naive_pgvector",
+    "RedisVL before pgvector": "redis_vl",
 }
 
 
@@ -38,7 +35,6 @@ def started(
         exact = stack.enter_context(nearhit.filled(world, gateway))
         peers = [exact, nearhit.similar(exact, world, gateway)]
         for name in progress.track(only or list(OTHERS), description="filling the others"):
-            module, start = OTHERS[name]
-            start_system = getattr(import_module(f"{__package__}.{module}"), start)
-            peers.append(stack.enter_context(start_system(setup)))
+            system = import_module(f"{__package__}.{OTHERS[name]}")
+            peers.append(stack.enter_context(system.started(setup)))
         yield peers

@@ -33,7 +33,6 @@ class PeerHit:
 class Peer:
     """how:      it was set up, a sentence for the page.
     keys:        by caller.
-    paths:       by caller, where they differ, to be put behind the URL.
     pids:        of its server, without a database that others use as well.
     body, found: what is sent, and what is in a body that came.
     recall_body: what is sent to have the nearest vectors alone; as `body` if they are all it finds.
@@ -53,7 +52,6 @@ class Peer:
     restrict: Callable[[int, Sequence[str]], None]
     recall_body: Callable[[PeerQuestion], bytes] | None = None
     fresh_body: Callable[[PeerQuestion], bytes] | None = None
-    paths: Sequence[str] = ()
 
     def request(self, question: PeerQuestion) -> bytes:
         """The whole request, head and all."""
@@ -64,8 +62,7 @@ class Peer:
         return self.encoded(question, self.recall_body or self.body)
 
     def encoded(self, question: PeerQuestion, body: Callable[[PeerQuestion], bytes]) -> bytes:
-        path = self.paths[question.caller] if self.paths else ""
-        return RequestTemplate(self.url + path, self.keys[question.caller]).encode(body(question))
+        return RequestTemplate(self.url, self.keys[question.caller]).encode(body(question))
 
     def rows(self, answer: HttpResponse) -> list[int]:
         return [hit.row for hit in self.found(answer.body)][:DEPTH]

@@ -2,21 +2,21 @@
 
     python -m loadtests.bench_peers.systems.wardowl_server FILE
 
-FILE is JSON: `database_url`, `hybrid`, and `callers`: by key, who that is.
+FILE is JSON: `database_url`, and `callers`: by key, who that is.
 """
 
 import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 from fastapi import FastAPI
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from wardowl import Document, MetadataACLAuthorizer, PermissionedRetriever, RankFusion, Subject
+from wardowl import Document, MetadataACLAuthorizer, PermissionedRetriever, Subject
 from wardowl.backends.pgvector import PgVectorBackend, create_schema
 from wardowl.server import InvalidToken, create_app
 
@@ -35,34 +35,16 @@ HOW = (
     "pre-filter inside the query with its re-check, HNSW with its iterative scan and defaults, "
     "which were three times as fast as no HNSW index at 30,000 rows, at the price of recall"
 )
-HOW_EXACT = "the same without the HNSW index, so that it finds all that is nearest, as Nearhit does"
-HOW_HYBRID = "the same with `RankFusion` of vectors and its full-text search, fifty of each"
 _CONNECTIONS = 8
-_DEPTH = 50
-
-
-def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(setup, "wardowl", HOW, "wardowl")
-
-
-def started_hybrid(setup: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(setup, "wardowl, hybrid", HOW_HYBRID, "wardowl_hybrid", hybrid=True)
-
-
-def started_exact(setup: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(setup, "wardowl, exact", HOW_EXACT, "wardowl_exact", hnsw=False)
 
 
 @contextmanager
-def _started(
-    setup: PeerSetup, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
-) -> Iterator[Peer]:
-    """base: what its database is called."""
+def started(setup: PeerSetup) -> Iterator[Peer]:
     world = setup.world
-    url = setup.database(base)
-    settings = setup.settings(base, database_url=url, hybrid=hybrid)
+    url = setup.database("wardowl")
+    settings = setup.settings("wardowl", database_url=url)
     with ConnectionPool(url, min_size=1, max_size=1) as pool:
-        _fill(pool, world, hnsw=hnsw)
+        _fill(pool, world)
         backend = PgVectorBackend(pool)
 
         def edit(row: int, text: str) -> None:
@@ -73,10 +55,10 @@ def _started(
             backend.set_metadata({str(row): _metadata(world.tenants[row], readers)})
 
         command = ["loadtests.bench_peers.systems.wardowl_server", str(settings)]
-        with service.process(command, {}, setup.log(base)) as (address, pid):
+        with service.process(command, {}, setup.log("wardowl")) as (address, pid):
             yield Peer(
-                name=name,
-                how=how,
+                name="wardowl",
+                how=HOW,
                 url=f"{address}/v1/retrieve",
                 keys=setup.keys,
                 pids=[pid],
@@ -87,7 +69,7 @@ def _started(
             )
 
 
-def _fill(pool: ConnectionPool[Any], world: PeerWorld, *, hnsw: bool) -> None:
+def _fill(pool: ConnectionPool[Any], world: PeerWorld) -> None:
     # Indexes after the rows: it is faster, and the graph is the better for it.
     create_schema(pool, dim=world.embedded.shape[1], hnsw=False)
     rows = enumerate(zip(world.texts, world.tenants, world.readers, strict=True))
@@ -96,7 +78,7 @@ def _fill(pool: ConnectionPool[Any], world: PeerWorld, *, hnsw: bool) -> None:
         for row, (text, tenant, readers) in rows
     ]
     PgVectorBackend(pool).add(documents, world.embedded.tolist())
-    create_schema(pool, dim=world.embedded.shape[1], hnsw=hnsw, text_search="english")
+    create_schema(pool, dim=world.embedded.shape[1], hnsw=True)
     with pool.connection() as connection:
         connection.execute("ANALYZE wardowl_chunks")
 
@@ -121,9 +103,6 @@ def main() -> None:
         settings["database_url"], min_size=_CONNECTIONS, max_size=_CONNECTIONS, open=False
     )
     backend: Any = PgVectorBackend(None, async_pool=pool)
-    if settings["hybrid"]:
-        words = PgVectorBackend(None, mode="keyword", async_pool=pool)
-        backend = RankFusion(backend, words, depth=_DEPTH)
 
     async def authenticate(token: str) -> Subject:
         if token not in subjects:

@@ -116,7 +116,6 @@ def line_up(*, nearhit_cold: int = 300, nearhit_mix: int = 500) -> list[PeerResu
         peer_result("Nearhit", cold=nearhit_cold, mix=nearhit_mix),
         peer_result("wardowl", cold=100, mix=100),
         peer_result("Chroma", cold=60, mix=50),
-        peer_result("LanceDB", cold=300, mix=500),
         peer_result("pgvector", cold=300, mix=900),
     ]
 
@@ -130,7 +129,6 @@ def test_the_targets_of_new_questions_and_of_the_mix_are_held_at_their_limits() 
     assert missed([*page.bars(line_up(nearhit_cold=299), 30_000)]) == [
         "new questions a second, to those of wardowl",
         "new questions a second, to those of Chroma",
-        "new questions a second, to those of LanceDB",
         "new questions a second, to those of pgvector",
     ]
     assert missed([*page.bars(line_up(nearhit_mix=499), 30_000)]) == [

@@ -1,6 +1,5 @@
 """How good the answers are, over HTTP at the defaults, beside others on the same passages."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from statistics import fmean
@@ -12,7 +11,7 @@ from loadtests.bench_index import measures, sets
 from loadtests.bench_index.measures import Measures
 from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
-from loadtests.bench_index.systems import bm25, chroma, full_text, nearhit
+from loadtests.bench_index.systems import bm25, chroma, nearhit
 from loadtests.servers import service
 
 _WORDS_ALONE = "words alone"
@@ -21,7 +20,6 @@ _HOW = {
     _WORDS_ALONE: "the same with `alpha` 0",
     "Chroma": chroma.HOW,
     "BM25": bm25.HOW,
-    "ts_rank_cd": full_text.HOW,
 }
 _DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
 _BM25_LEAD = 0.005
@@ -43,9 +41,6 @@ def measure(run: IndexRun) -> Section:
             _WORDS_ALONE: lambda retrieval_set: nearhit.rankings(retrieval_set, gateway, alpha=0),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
-            "ts_rank_cd": lambda retrieval_set: asyncio.run(
-                full_text.rankings(retrieval_set, gateway.database_url)
-            ),
         }
         results, sizes = _results(run, systems, progress)
     return Section(

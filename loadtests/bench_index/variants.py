@@ -1,12 +1,10 @@
 """Variants of the sets' questions and passages, over HTTP at the defaults: a row each set.
 
-Typing errors, conversations before the question, languages that are not declared, and questions
-that no passage answers.
+Typing errors, and questions that no passage answers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import cycle
 from random import Random
 from statistics import fmean
 from typing import TypeAlias
@@ -31,8 +29,6 @@ _OTHERS = {
     "faquad_pt": "pira_pt",
     "pira_pt": "faquad_pt",
 }
-_CONVERSATION_WORDS = 200
-_DECLARATIONS = {"declared": "pt", "undeclared": "", "declared as English": "en"}
 
 Reached: TypeAlias = dict[str, tuple[float, ...]]  # by set, the figures of its row
 
@@ -61,50 +57,6 @@ def typos(run: IndexRun) -> Section:
         Bar("mean ratio", _mean(reached, 2), at_least=0.9),
         # Uncorrected 0.95.
         Bar("mean ratio of a group's documents", _mean(reached, 4), at_least=0.98),
-    ])  # fmt: skip
-
-
-def long_questions(run: IndexRun) -> Section:
-    """The same questions at the end of a conversation."""
-
-    def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
-        other = sets.read(run.data, _OTHERS[asked.name], _QUESTIONS)
-        variants = [asked.questions, _after(asked, other), _after(asked, asked)]
-        return _ndcgs(gateway, asked, variants)
-
-    how = (
-        "nDCG@10 of questions as they are, and after a conversation of "
-        f"{_CONVERSATION_WORDS} words: the questions of another set in the same language, or of "
-        "the same set, which have other passages. Passages as under Quality."
-    )
-    head = ("alone", "after questions of another set", "after questions of the same set")
-    reached = _reached(run, "long questions", _OTHERS, reach)
-    another, same = (
-        fmean(values[variant] / values[0] for values in reached.values()) for variant in (1, 2)
-    )
-    return _section("Long questions", how, head, reached, [
-        Bar("mean share of alone, after another set", another, at_least=0.9),
-        Bar("the same, after the same set", same, at_least=0.8),
-    ])  # fmt: skip
-
-
-def languages(run: IndexRun) -> Section:
-    """Passages whose language is declared, undeclared or wrong."""
-
-    def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
-        for declaration, language in _DECLARATIONS.items():
-            variant = declaration.replace(" ", "-").lower()
-            declared = replace(asked, language=language)
-            yield _ndcg(asked, nearhit.rankings(declared, gateway, variant=variant))
-
-    how = (
-        "nDCG@10 of Portuguese questions over Portuguese passages, by the `language` that the "
-        "writer declares for the passages. A write with a wrong one is answered with a warning."
-    )
-    reached = _reached(run, "languages", ("faquad_pt", "pira_pt"), reach)
-    return _section("Languages", how, list(_DECLARATIONS), reached, [
-        Bar(f"{name}: undeclared above declared", undeclared - declared, at_least=-0.005)
-        for name, (declared, undeclared, _) in reached.items()
     ])  # fmt: skip
 
 
@@ -176,22 +128,3 @@ def _ndcg(asked: RetrievalSet, rankings: Sequence[list[str]]) -> float:
 
 def _low_share(tenant: TenantClient, asked: RetrievalSet) -> float:
     return fmean(tenant.has_low_confidence(question.text) for question in asked.questions)
-
-
-def _after(asked: RetrievalSet, conversation: RetrievalSet) -> list[sets.SetQuestion]:
-    """The questions, each after many others, drawn the same way every time."""
-    texts = [question.text for question in conversation.questions]
-    Random(1).shuffle(texts)  # noqa: S311
-    others = cycle(texts)
-    return [
-        replace(question, text=" ".join([*_conversation(others), question.text]))
-        for question in asked.questions
-    ]
-
-
-def _conversation(texts: Iterator[str]) -> Iterator[str]:
-    words = 0
-    while words < _CONVERSATION_WORDS:
-        text = next(texts)
-        words += len(text.split())
-        yield text if text.endswith((".", "?", "!")) else f"{text}."

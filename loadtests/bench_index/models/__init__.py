@@ -1,1 +1,0 @@
-"""Neural models from wheels beside the built-in one: quality, time and size."""

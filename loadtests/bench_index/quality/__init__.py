@@ -1,1 +1,0 @@
-"""How good the answers are, over HTTP: of questions and passages of each kind."""
