@@ -5,6 +5,7 @@ from html import escape
 
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
+from loadtests.loadtest import plots
 from loadtests.loadtest.budget import Finding
 from loadtests.loadtest.result import Result, StageRates
 
@@ -51,15 +52,11 @@ code { font: 12px/1.4 ui-monospace, monospace; }
 
 
 def html(result: Result) -> str:
-    from loadtests.loadtest import plots  # Matplotlib takes long
-
     figures = result.figures
     plotted = (
         ("Latency by percentile", plots.by_percentile(figures)),
         ("Latency over time", plots.over_time(figures)),
-        ("Latency by tier", plots.by_tier(figures)),
         ("Throughput", plots.throughput(figures)),
-        ("Which tier answered", plots.hit_rates(figures)),
     )
     pictures = "".join(
         f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in plotted

@@ -1,170 +1,133 @@
-"""The plots of a report, as SVG for the HTML page."""
+"""The plots of a report: lines as SVG, which the page holds."""
 
-import io
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
-
-from loadtests.load.figures import Figures, SecondFigures
+from loadtests.load.figures import Figures
 from loadtests.load.latencies import Latencies
 
-TIERS: Mapping[str, str] = {  # with colours that colour-blind people can distinguish
-    "memory": "#0f766e",
-    "redis": "#2563eb",
-    "semantic": "#9333ea",
-    "miss": "#d97706",
-}
-_INK, _FAINT, _ALARM = "#1f2937", "#9ca3af", "#dc2626"
-_STYLE: Any = {
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "nearhit",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "text.color": _INK,
-    "axes.edgecolor": _FAINT,
-    "axes.labelcolor": _INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e5e7eb",
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-}
+_GREEN, _ORANGE, _BLUE, _RED = "#0f766e", "#d97706", "#2563eb", "#dc2626"
+_INK, _FAINT, _GRID = "#1f2937", "#9ca3af", "#e5e7eb"
 _PERCENTILES = (0, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99)
 _LABELLED = (50, 90, 99, 99.9, 99.99)
-_SECONDS_SHOWN_MAX = 600  # points of a line; in longer runs a point is the worst of several seconds
+_POINTS_MAX = 600  # of a line; in longer runs a point is the worst of several seconds
+_WIDTH, _HEIGHT = 720, 320
+_LEFT, _TOP, _BOTTOM = 60, 40, 280  # of the area of the lines
+_LEGEND_PX = 150  # for each label
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """points: x from 0, and y."""
+
+    label: str
+    colour: str
+    points: Sequence[tuple[float, float]]
 
 
 def by_percentile(figures: Figures) -> str:
     """Latencies from when requests were due, and from when they were sent."""
-
-    def draw(axes: Axes) -> None:
-        if "all" in figures.latencies:
-            _percentiles(axes, figures.latencies["sent"], "from when it was sent", _FAINT)
-            _percentiles(axes, figures.latencies["all"], "from when it was due", _INK)
-        _as_percentiles(axes)
-
-    return _svg(draw)
-
-
-def by_tier(figures: Figures) -> str:
-    def draw(axes: Axes) -> None:
-        for tier, colour in TIERS.items():
-            if figures.count(f"tier.{tier}"):
-                _percentiles(axes, figures.latencies[f"tier.{tier}"], tier, colour)
-        _as_percentiles(axes)
-
-    return _svg(draw)
+    groups = {"sent": ("from when it was sent", _FAINT), "all": ("from when it was due", _INK)}
+    lines = [
+        Line(label, colour, _percentiles(figures.latencies[name]))
+        for name, (label, colour) in groups.items()
+        if figures.count(name)
+    ]
+    ticks = {_nines(percentile): f"{percentile:g}" for percentile in _LABELLED}
+    return _svg(lines, ticks, "percentile, ms", is_log=True)
 
 
 def over_time(figures: Figures) -> str:
-    def draw(axes: Axes) -> None:
-        seconds = [second.as_json() for second in figures.seconds]
-        for name, label, colour in (("p99_ms", "P99", TIERS["miss"]), ("p50_ms", "P50", _INK)):
-            values = [second[name] for second in seconds]
-            axes.plot(*_thinned(values), color=colour, label=label)
-        axes.set(xlabel="seconds", ylabel="ms", yscale="log")
-        _plain_numbers(axes)
-        axes.legend(loc="upper right", ncols=2)
-
-    return _svg(draw)
+    seconds = [second.as_json() for second in figures.seconds]
+    lines = [
+        Line(label, colour, _worst([second[name] for second in seconds]))
+        for name, label, colour in (("p99_ms", "P99", _ORANGE), ("p50_ms", "P50", _INK))
+    ]
+    return _svg(lines, _ticks(len(seconds)), "seconds, ms", is_log=True)
 
 
 def throughput(figures: Figures) -> str:
-    counts: Mapping[str, tuple[Callable[[SecondFigures], int], str]] = {
-        "due": (lambda second: second.offered, _FAINT),
-        "answers": (lambda second: second.answers, _INK),
-        "of these by a cache": (lambda second: second.hits, TIERS["memory"]),
-        "writes": (lambda second: second.writes, TIERS["redis"]),
-        "errors": (lambda second: second.errors, _ALARM),
+    counts = {
+        "due": ("offered", _FAINT),
+        "answers": ("answers", _INK),
+        "by a cache": ("hits", _GREEN),
+        "writes": ("writes", _BLUE),
+        "errors": ("errors", _RED),
     }
-
-    def draw(axes: Axes) -> None:
-        for label, (count, colour) in counts.items():
-            values = [float(count(second)) for second in figures.seconds]
-            axes.plot(*_thinned(values), color=colour, label=label)
-        axes.set(xlabel="seconds", ylabel="per second", ylim=(0, None))
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)
-
-    return _svg(draw)
-
-
-def hit_rates(figures: Figures) -> str:
-    """One bar: the share of the answers by tier."""
-
-    def draw(axes: Axes) -> None:
-        left = 0.0
-        for tier, colour in TIERS.items():
-            share = 100 * figures.share(f"tier.{tier}")
-            if share:
-                axes.barh(0, share, left=left, color=colour, label=f"{tier} {share:.1f} %")
-                left += share
-        axes.set(xlim=(0, 100), ylim=(-0.5, 2), yticks=[], xlabel="% of answers")
-        axes.grid(visible=False)
-        axes.spines["left"].set_visible(False)
-        if left:
-            axes.legend(loc="upper left", ncols=4)
-
-    return _svg(draw, height=1.6)
-
-
-def _percentiles(axes: Axes, latencies: Latencies, label: str, colour: str) -> None:
-    """The percentiles for which there are enough answers."""
-    percentiles = [
-        percentile for percentile in _PERCENTILES if latencies.count * (1 - percentile / 100) >= 1
+    seconds = [second.as_json() for second in figures.seconds]
+    lines = [
+        Line(label, colour, _worst([second[name] for second in seconds]))
+        for label, (name, colour) in counts.items()
     ]
-    axes.plot(
-        [_place(percentile) for percentile in percentiles],
-        [latencies.percentile_ms(percentile) for percentile in percentiles],
-        color=colour,
-        label=label,
-    )
+    return _svg(lines, _ticks(len(seconds)), "seconds, per second")
 
 
-def _as_percentiles(axes: Axes) -> None:
-    """An axis on which each further nine takes the same width."""
-    axes.set(xscale="log", yscale="log", xlabel="percentile", ylabel="ms")
-    axes.set_xticks(
-        [_place(percentile) for percentile in _LABELLED],
-        [f"{percentile:g}" for percentile in _LABELLED],
-    )
-    axes.minorticks_off()
-    _plain_numbers(axes)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper left")
+def _percentiles(latencies: Latencies) -> list[tuple[float, float]]:
+    """The percentiles for which there are enough answers."""
+    return [
+        (_nines(percentile), latencies.percentile_ms(percentile))
+        for percentile in _PERCENTILES
+        if latencies.count * (1 - percentile / 100) >= 1
+    ]
 
 
-def _place(percentile: float) -> float:
-    return 1 / (1 - percentile / 100)
+def _nines(percentile: float) -> float:
+    """Each further nine takes the same width."""
+    return -math.log10(1 - percentile / 100)
 
 
-def _plain_numbers(axes: Axes) -> None:
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter(lambda *_: "")
+def _worst(values: Sequence[float]) -> list[tuple[float, float]]:
+    step = max(1, math.ceil(len(values) / _POINTS_MAX))
+    return [
+        (float(start), max(values[start : start + step])) for start in range(0, len(values), step)
+    ]
 
 
-def _thinned(values: Sequence[float]) -> tuple[list[int], list[float]]:
-    step = -(-len(values) // _SECONDS_SHOWN_MAX) or 1
-    places = list(range(0, len(values), step))
-    return places, [max(values[position : position + step]) for position in places]
+def _ticks(most: float) -> dict[float, str]:
+    """Three to eight round numbers from 0."""
+    step = 10 ** math.floor(math.log10(max(most, 1)))
+    step = next(part for part in (step, step / 2, step / 5) if most / part >= 3 or part < step / 4)
+    return {number * step: f"{number * step:g}" for number in range(int(most / step) + 1)}
 
 
-def _svg(draw: Callable[[Axes], None], height: float = 3.2) -> str:
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(7.2, height), layout="constrained")
-        draw(figure.subplots())
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    svg = drawn.getvalue()
-    svg = svg[svg.index("<svg") :]
-    # Without a fixed size it fills its column of the page.
-    return re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="[^"]*"', r"<svg \1\2", svg, count=1)
+def _log_ticks(low: float, high: float) -> dict[float, str]:
+    ticks = (digit * 10.0**exponent for exponent in range(-3, 7) for digit in (1, 2, 5))
+    return {tick: f"{tick:g}" for tick in ticks if low <= tick <= high}
+
+
+def _svg(
+    lines: Sequence[Line], x_ticks: Mapping[float, str], units: str, *, is_log: bool = False
+) -> str:
+    """is_log: whether y has a logarithmic scale, on which 0 has no place."""
+    shown = [(line, [(x, y) for x, y in line.points if y or not is_log]) for line in lines]
+    xs = [x for _, points in shown for x, _ in points]
+    ys = [y for _, points in shown for _, y in points] or [1.0]
+    right, low, high = max([1.0, *x_ticks, *xs]), min(ys) / 1.2, max([1.0, *ys]) * 1.2
+
+    def x_of(x: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT) * x / right
+
+    def y_of(y: float) -> float:
+        share = math.log(y / low) / math.log(high / low) if is_log else y / high
+        return _BOTTOM - (_BOTTOM - _TOP) * share
+
+    parts = [_text(_LEFT, _HEIGHT - 4, units, _FAINT)]
+    parts += [_text(x_of(x), _BOTTOM + 16, label, _INK, "middle") for x, label in x_ticks.items()]
+    for y, label in (_log_ticks(low, high) if is_log else _ticks(high)).items():
+        grid = f"{_LEFT},{y_of(y):.1f} {_WIDTH},{y_of(y):.1f}"
+        parts += [_polyline(grid, _GRID), _text(_LEFT - 6, y_of(y) + 4, label, _INK, "end")]
+    for number, (line, points) in enumerate(shown):
+        parts.append(_text(_LEFT + number * _LEGEND_PX, _TOP - 16, line.label, line.colour))
+        path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
+        parts.append(_polyline(path, line.colour))
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{"".join(parts)}</svg>'
+
+
+def _polyline(points: str, colour: str) -> str:
+    return f'<polyline fill="none" stroke="{colour}" stroke-width="1.8" points="{points}"/>'
+
+
+def _text(x: float, y: float, text: str, colour: str, anchor: str = "start") -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="13"'
+    return f"<text {place}>{text}</text>"

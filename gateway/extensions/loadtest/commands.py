@@ -125,18 +125,9 @@ def loadtest(
         Path,
         typer.Option(help="The report file; a JSON copy is written beside it.", dir_okay=False),
     ] = Path("report.html"),
-    csv: Annotated[
-        Path | None, typer.Option(help="Also write the figures of each second.", dir_okay=False)
-    ] = None,
     junit: Annotated[
         Path | None,
         typer.Option(help="Also write the budget as JUnit's XML, for CI.", dir_okay=False),
-    ] = None,
-    hgrm: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write the latencies as HdrHistogram's percentiles, in µs.", dir_okay=False
-        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the report as JSON, and all else to stderr.")
@@ -171,7 +162,8 @@ def loadtest(
 
         from loadtests.load import schedule
         from loadtests.loadtest import budget as budgets
-        from loadtests.loadtest import exports, page
+        from loadtests.loadtest import junit as junit_suite
+        from loadtests.loadtest import page
         from loadtests.loadtest.driver import Load
         from loadtests.loadtest.environment import Deployment
         from loadtests.loadtest.run import NotRun, run
@@ -216,13 +208,8 @@ def loadtest(
     with common.errors():
         atomic_file.write(report, page.html(result))
         atomic_file.write(report.with_suffix(".json"), result.as_json())
-        for file, export in (
-            (csv, exports.seconds_csv),
-            (junit, exports.junit_xml),
-            (hgrm, exports.percentiles_hgrm),
-        ):
-            if file is not None:
-                atomic_file.write(file, export(result))
+        if junit is not None:
+            atomic_file.write(junit, junit_suite.xml(result))
     _print_result(result, report, shown)
     if as_json:
         sys.stdout.write(result.as_json())

@@ -44,7 +44,6 @@ HEAVY = {
     "aio_pika",
     "asyncpg",
     "hdrh",
-    "matplotlib",
     "numpy",
     "openai",
     "redis",
