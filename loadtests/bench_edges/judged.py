@@ -100,5 +100,5 @@ def _broken(run: EdgesRun, name: str, mutant: Mutant) -> Soak:
 def _judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
     past = soak_run.past(run.data_folder, run.options.seed)
     chosen = injector.of(faults.FAULTS, servers, options.faults)
-    soaking = soak_run.soaked(servers, past, options, chosen, run.console, faults.warm_up)
+    soaking = soak_run.soaked(servers, past, options, chosen, faults.warm_up)
     return asyncio.run(soaking)

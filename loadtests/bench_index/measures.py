@@ -1,4 +1,4 @@
-"""How good a ranking is, cut at ten: nDCG, recall, reciprocal rank, average precision."""
+"""How good a ranking is, cut at ten: nDCG and recall."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,23 +14,17 @@ class Measures:
 
     ndcg: float
     recall: float
-    mrr: float
-    map: float
 
 
 def of(ranked: Sequence[str], relevant: Mapping[str, float]) -> Measures:
     """The measures of one ranking, best first. An ideal one of more than ten has ten."""
     top = ranked[:DEPTH]
     assert len(set(top)) == len(top), "a passage is ranked once"
-    places = [rank for rank, passage in enumerate(top, start=1) if passage in relevant]
     gain = _gain([relevant.get(passage, 0.0) for passage in top])
     ideal = _gain(sorted(relevant.values(), reverse=True)[:DEPTH])
-    precisions = [count / rank for count, rank in enumerate(places, start=1)]
     return Measures(
         ndcg=gain / ideal,
-        recall=len(places) / len(relevant),
-        mrr=1 / places[0] if places else 0.0,
-        map=sum(precisions) / min(len(relevant), DEPTH),
+        recall=len(relevant.keys() & set(top)) / len(relevant),
     )
 
 

@@ -25,7 +25,7 @@ _DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
 _BM25_LEAD = 0.005
 _LAG_MAX = 0.01  # on any set, behind either
 _WORDS_LAG_MAX = 0.002  # on any set, behind its own words alone
-_NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10", "mrr": "MRR@10", "map": "MAP@10"}
+_NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10"}
 
 Rank = Callable[[RetrievalSet], list[list[str]]]
 Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set

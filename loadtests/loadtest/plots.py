@@ -13,7 +13,7 @@ _PERCENTILES = (0, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99)
 _LABELLED = (50, 90, 99, 99.9, 99.99)
 _POINTS_MAX = 600  # of a line; in longer runs a point is the worst of several seconds
 _WIDTH, _HEIGHT = 720, 320
-_LEFT, _TOP, _BOTTOM = 60, 40, 280  # of the area of the lines
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 700, 40, 280  # of the area of the lines
 _LEGEND_PX = 150  # for each label
 
 
@@ -106,7 +106,7 @@ def _svg(
     right, low, high = max([1.0, *x_ticks, *xs]), min(ys) / 1.2, max([1.0, *ys]) * 1.2
 
     def x_of(x: float) -> float:
-        return _LEFT + (_WIDTH - _LEFT) * x / right
+        return _LEFT + (_RIGHT - _LEFT) * x / right
 
     def y_of(y: float) -> float:
         share = math.log(y / low) / math.log(high / low) if is_log else y / high
@@ -115,7 +115,7 @@ def _svg(
     parts = [_text(_LEFT, _HEIGHT - 4, units, _FAINT)]
     parts += [_text(x_of(x), _BOTTOM + 16, label, _INK, "middle") for x, label in x_ticks.items()]
     for y, label in (_log_ticks(low, high) if is_log else _ticks(high)).items():
-        grid = f"{_LEFT},{y_of(y):.1f} {_WIDTH},{y_of(y):.1f}"
+        grid = f"{_LEFT},{y_of(y):.1f} {_RIGHT},{y_of(y):.1f}"
         parts += [_polyline(grid, _GRID), _text(_LEFT - 6, y_of(y) + 4, label, _INK, "end")]
     for number, (line, points) in enumerate(shown):
         parts.append(_text(_LEFT + number * _LEGEND_PX, _TOP - 16, line.label, line.colour))

@@ -1,4 +1,4 @@
-"""One load test from set-up to result, with its progress on the console."""
+"""One load test from set-up to result, with a line on the console every few seconds."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from loadtests.bench import machine
 from loadtests.load.connection_pool import Unanswered
@@ -53,7 +52,7 @@ async def run(
             _prepared(target, load, console, left.append) as prepared,
             prepared.drive(load) as drive,
         ):
-            with _shown(console, drive, load), suppress(asyncio.CancelledError):
+            with _shown(console, drive), suppress(asyncio.CancelledError):
                 if abort_on_breach:
                     await _run_until_breach(drive, limits, ending)
                 else:
@@ -119,32 +118,16 @@ async def _prepared(
 
 
 @contextmanager
-def _shown(console: Console, drive: LoadRun, load: Load) -> Iterator[None]:
-    """A progress bar on a terminal, otherwise a line every few seconds."""
-    if not console.is_terminal:
-        telling = asyncio.create_task(_tell(console, drive))
-        yield
-        telling.cancel()
-        return
-    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bars:
-        drawing = asyncio.create_task(_draw(bars, drive, load))
-        yield
-        drawing.cancel()
+def _shown(console: Console, drive: LoadRun) -> Iterator[None]:
+    telling = asyncio.create_task(_tell(console, drive))
+    yield
+    telling.cancel()
 
 
 async def _tell(console: Console, drive: LoadRun) -> None:
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
         console.print(f"{max(0, drive.elapsed_s):4.0f} s  {_state(drive)}", markup=False)
-
-
-async def _draw(bars: Progress, drive: LoadRun, load: Load) -> None:
-    bar = bars.add_task("", total=load.warm_up_s + load.counted_s)
-    while True:
-        completed = max(0.0, load.warm_up_s + drive.elapsed_s)
-        bars.update(bar, completed=completed, description=_state(drive))
-        await asyncio.sleep(0.2)
 
 
 def _state(drive: LoadRun) -> str:

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from rich.console import Console
-
 from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
@@ -39,7 +37,6 @@ async def soaked(
     source: HistorySource,
     options: SoakOptions,
     faults: Mapping[str, SoakFault],
-    console: Console,
     warm_up: WarmUp | None = None,
 ) -> Soak:
     """The soak on these servers, after it has ended.
@@ -52,7 +49,7 @@ async def soaked(
         state = SoakState(Rights(), keys.credentials)
         context = SoakContext(servers, state, Audit(state), truth, keys.admins)
         soak = Soak(context, source, options, faults)
-        async with _shown(soak, console):
+        async with _shown(soak):
             with suppress(asyncio.CancelledError):
                 if warm_up is not None:
                     context.outages.begin(time.monotonic())
@@ -65,21 +62,16 @@ async def soaked(
 
 
 @asynccontextmanager
-async def _shown(soak: Soak, console: Console) -> AsyncIterator[None]:
-    """Show the progress: a line every few seconds, on a terminal always the same line."""
-    telling = asyncio.create_task(_tell(soak, console))
+async def _shown(soak: Soak) -> AsyncIterator[None]:
+    """A line of progress every few seconds."""
+    telling = asyncio.create_task(_tell(soak))
     try:
         yield
     finally:
         telling.cancel()
 
 
-async def _tell(soak: Soak, console: Console) -> None:
-    if console.is_terminal:
-        with console.status("") as status:
-            while True:
-                status.update(progress(soak))
-                await asyncio.sleep(0.2)
+async def _tell(soak: Soak) -> None:
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
         print(progress(soak), flush=True)

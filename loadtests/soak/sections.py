@@ -85,4 +85,4 @@ def _running(**options: Any) -> AbstractContextManager[ServerSet]:
 def _soaked(started: ServerSet, bench: SoakBenchRun, options: SoakOptions) -> Soak:
     past = run.past(bench.data_folder, options.seed)
     chosen = injector.of(FAULTS, started, options.faults)
-    return asyncio.run(run.soaked(started, past, options, chosen, bench.console))
+    return asyncio.run(run.soaked(started, past, options, chosen))
