@@ -24,7 +24,7 @@ class PeersOptions:
     small_rows: int = option(2_000, "rows of all tenants together, in the small index", quick=500)
     rounds: int = option(5, "turns of each system, after one to warm up", quick=1)
     seconds: float = option(3.0, "seconds of each turn")
-    questions: int = option(400, "questions for quality, and as many for similar ones", quick=100)
+    questions: int = option(400, "questions for quality", quick=100)
     checks: int = option(50, "rows to edit, and rows to withdraw, in each system", quick=10)
     settle_s: float = option(90.0, "seconds between filling and the first question", quick=0.0)
 

@@ -21,8 +21,6 @@ _FOUND = {
     "ndcg": ("nDCG@10", ".3f"),
     "judged": ("recall@10", ".3f"),
     "nearest": ("nearest", ".3f"),
-    "hits": ("similar", ",d"),
-    "wrong": ("of these wrong", ",d"),
     "stale": ("stale", "s"),
     "leaked": ("leaked", "s"),
     "memory_mb": ("memory MB", ",.0f"),
@@ -78,10 +76,9 @@ def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
         yield _cold_bar(by_name[nearhit.NAME], by_name[_PGVECTOR], times)
     hits = by_name[nearhit.NAME].times.cold.hits
     yield Bar("share of Nearhit's new questions that a cache answered", hits, at_most=0.0)
-    for row in rows:
-        if row.peer.name.startswith(nearhit.NAME):
-            yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
-            yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)
+    rights = by_name[nearhit.NAME].rights
+    yield Bar(f"{nearhit.NAME}: stale answers", float(rights.stale), at_most=0.0)
+    yield Bar(f"{nearhit.NAME}: rows leaked", float(rights.leaked), at_most=0.0)
 
 
 def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
@@ -131,10 +128,6 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
         "that asked before; a new question is one that its caller has not asked.\n"
         "nDCG@10 and recall@10 count the passages that the judgements name and the caller may "
         "read; nearest is the recall@10 of the nearest vectors that it may read, by brute force.\n"
-        f"Similar is how many of {run.options.questions:,} new questions a cache answered with the "
-        "answer of another question, and wrong how many of these answers are wrong: the top hit is "
-        "not among the first three of a fresh answer, or the answer has fewer than half of the "
-        "fresh hits.\n"
         f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
         "readers; each was just found, and is searched for again as soon as the write is "
         "acknowledged.\n"
@@ -148,7 +141,6 @@ def _right(rows: Sequence[PeerResult]) -> str:
     found = {
         row.peer.name: {
             **asdict(row.quality),
-            **({} if row.similar is None else asdict(row.similar)),
             "stale": f"{row.rights.stale} of {row.rights.edited}",
             "leaked": f"{row.rights.leaked} of {row.rights.revoked}",
             "memory_mb": row.memory_mb,
@@ -171,7 +163,6 @@ def _figures(row: PeerResult) -> dict[str, Any]:
         "quality": asdict(row.quality),
         "cold": _timed(row.times.cold),
         "mix": _timed(row.times.mix),
-        "similar": None if row.similar is None else asdict(row.similar),
         "rights": asdict(row.rights),
         "memory_mb": row.memory_mb,
     }

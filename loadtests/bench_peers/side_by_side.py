@@ -1,4 +1,4 @@
-"""The comparison: quality, time in turns, similar questions, edits, revocations, memory."""
+"""The comparison: quality, time in turns, edits, revocations, memory."""
 
 import time
 from collections import Counter
@@ -8,11 +8,10 @@ from itertools import islice
 
 from rich.progress import Progress
 
-from loadtests.bench_peers import quality, rights, similar, trace, turns, world
+from loadtests.bench_peers import quality, rights, trace, turns, world
 from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
-from loadtests.bench_peers.similar import Similar
 from loadtests.bench_peers.systems import line_up
 from loadtests.bench_peers.systems.peer import Peer, PeerQuestion, vector
 from loadtests.bench_peers.trace import TraceStep
@@ -21,10 +20,10 @@ from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
-_QUALITY_SEED, _SIMILAR_SEED = 47, 53
+_QUALITY_SEED = 47
 _RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
-# Of each ten questions: which are asked for quality, when cold, in the mix, and when similar.
-_SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9), "similar": (9, 10)}
+# Of each ten questions: which are asked for quality, when cold, and in the mix.
+_SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,6 @@ class PeerResult:
     peer: Peer
     quality: Quality
     times: PeerTimes
-    similar: Similar | None
     rights: RightsCheck
     memory_mb: float
 
@@ -73,9 +71,6 @@ def _compared(
     sizes = Counter(built.tenants)
     weights = [float(sizes[caller.tenant]) for caller in built.callers]
     answered = list(islice(_answerable(built, weights, parts["quality"]), run.options.questions))
-    anew = list(
-        islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), run.options.questions)
-    )
     task = progress.add_task("asking for quality", total=len(peers))
     good = {}
     for peer in peers:
@@ -90,13 +85,12 @@ def _compared(
         seconds=run.options.seconds,
         progress=progress,
     )
-    task = progress.add_task("similar questions, edits, revocations", total=len(peers))
+    task = progress.add_task("edits, revocations", total=len(peers))
     rows = []
     for seed, peer in enumerate(peers, start=_RIGHTS_SEED):
         taken_mb = memory.megabytes(_processes(peer, gateway))
-        alike = similar.check(peer, list(map(asked, anew)))
         checked = rights.check(peer, built, run.options.checks, seed=seed)
-        rows.append(PeerResult(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
+        rows.append(PeerResult(peer, good[peer.name], times[peer.name], checked, taken_mb))
         progress.advance(task)
     database_mb = memory.megabytes(memory.database(gateway))
     return PeerComparison(built, rows, database_mb)

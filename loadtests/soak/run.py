@@ -14,10 +14,9 @@ from loadtests.soak.model.state import SoakState
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
 from loadtests.soak.work.context import JudgedServers, SoakContext
-from loadtests.workload import history
-from loadtests.workload.history import RecordedHistory
+from loadtests.workload import world
 from loadtests.workload.rights import Rights
-from loadtests.workload.world import GeneratedHistory, HistorySource
+from loadtests.workload.world import HistorySource
 
 # Starting values, not measured.
 _DOCUMENTS = 60  # generated
@@ -27,9 +26,7 @@ _LINE_EVERY_S = 5.0
 
 def past(data: Path | None, seed: int) -> HistorySource:
     """The real histories in the folder, or generated ones without a folder."""
-    if data is None:
-        return GeneratedHistory(documents=_DOCUMENTS, seed=seed)
-    return RecordedHistory(history.read(data), subjects_max=_SUBJECTS, seed=seed)
+    return world.past(data, seed, documents=_DOCUMENTS, subjects_max=_SUBJECTS)
 
 
 async def soaked(

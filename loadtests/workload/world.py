@@ -196,11 +196,17 @@ def _is_own(write: Write) -> bool:
     return isinstance(write, PutDocument | RemoveDocument)
 
 
-def past(data: Path | None, seed: int) -> HistorySource:
-    """The real histories in the folder, or generated ones without a folder."""
+def past(
+    data: Path | None,
+    seed: int,
+    *,
+    documents: int = _DOCUMENTS,
+    subjects_max: int = _SUBJECTS_MAX,
+) -> HistorySource:
+    """The real histories in the folder, or so many generated documents without a folder."""
     if data is None:
-        return GeneratedHistory(seed=seed)
-    return RecordedHistory(history.read(data), subjects_max=_SUBJECTS_MAX, seed=seed)
+        return GeneratedHistory(documents=documents, seed=seed)
+    return RecordedHistory(history.read(data), subjects_max=subjects_max, seed=seed)
 
 
 class EmptyHistory:

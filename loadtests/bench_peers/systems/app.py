@@ -27,9 +27,9 @@ from loadtests.servers import serve
 
 class Store(Protocol):
     async def search(
-        self, caller: PeerCaller, text: str, vector: list[float], *, fresh: bool
+        self, caller: PeerCaller, text: str, vector: list[float]
     ) -> tuple[bytes, bool]:
-        """The answer, and whether a cache gave it, which it must not if a fresh one is wanted."""
+        """The answer, and whether a cache gave it."""
         ...
 
     async def edit(self, row: int, text: str, vector: list[float]) -> None: ...
@@ -56,9 +56,7 @@ def create(open_store: Opened, settings: Mapping[str, Any]) -> Starlette:
     async def search(request: Request) -> Response:
         caller = callers[request.headers["authorization"].removeprefix("Bearer ")]
         body = orjson.loads(await request.body())
-        answer, is_hit = await stores[0].search(
-            caller, body["text"], body["vector"], fresh=body.get("fresh", False)
-        )
+        answer, is_hit = await stores[0].search(caller, body["text"], body["vector"])
         status = "app; hit" if is_hit else "app; fwd=miss"
         return Response(answer, media_type="application/json", headers={"cache-status": status})
 

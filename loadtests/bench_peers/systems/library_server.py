@@ -46,11 +46,6 @@ def application(
         )
 
 
-def fresh(question: PeerQuestion) -> bytes:
-    """What is sent for an answer that no cache gives."""
-    return orjson.dumps({"text": question.text, "vector": question.vector, "fresh": True})
-
-
 def _body(question: PeerQuestion) -> bytes:
     return orjson.dumps({"text": question.text, "vector": question.vector})
 

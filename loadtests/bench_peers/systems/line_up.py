@@ -32,8 +32,7 @@ def started(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
         setup = PeerSetup(world, gateway.database_url, folder)
-        exact = stack.enter_context(nearhit.filled(world, gateway))
-        peers = [exact, nearhit.similar(exact, world, gateway)]
+        peers = [stack.enter_context(nearhit.filled(world, gateway))]
         for name in progress.track(only or list(OTHERS), description="filling the others"):
             system = import_module(f"{__package__}.{OTHERS[name]}")
             peers.append(stack.enter_context(system.started(setup)))

@@ -71,9 +71,7 @@ class PgvectorStore:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
 
-    async def search(
-        self, caller: PeerCaller, _: str, vector: list[float], **__: bool
-    ) -> tuple[bytes, bool]:
+    async def search(self, caller: PeerCaller, _: str, vector: list[float]) -> tuple[bytes, bool]:
         rows = await self._pool.fetch(
             _SEARCH, caller.tenant, caller.tokens, np.array(vector, np.float32), DEPTH
         )

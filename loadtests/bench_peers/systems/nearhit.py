@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -20,7 +19,6 @@ HOW = (
     "`POST /v1/search` with `top_k` 10 embeds the question itself, searches by words as well as by "
     "vectors, and proves the revision of each answer; nearest with `alpha` 1"
 )
-HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
 
 
 @contextmanager
@@ -57,7 +55,7 @@ def filled(world: PeerWorld, gateway: Service) -> Iterator[Peer]:
             name=NAME,
             how=HOW,
             url=f"{gateway.url}/v1/search",
-            keys=_keys(world, gateway, ""),
+            keys=_keys(world, gateway),
             pids=[gateway.pid],
             body=_body,
             found=_found,
@@ -67,28 +65,11 @@ def filled(world: PeerWorld, gateway: Service) -> Iterator[Peer]:
         )
 
 
-def similar(ours: Peer, world: PeerWorld, gateway: Service) -> Peer:
-    """The same, which may answer by what a similar question was answered; callers of its own.
-
-    They may read the same, but share no entries with the others.
-    """
-    return replace(
-        ours,
-        name="Nearhit, similar questions",
-        how=HOW_SIMILAR,
-        keys=_keys(world, gateway, "-too"),
-        body=lambda question: _body(question, semantic="bounded"),
-        fresh_body=_body,
-    )
-
-
-def _keys(world: PeerWorld, gateway: Service, ending: str) -> list[str]:
-    """By caller, of subjects whose names end so."""
+def _keys(world: PeerWorld, gateway: Service) -> list[str]:
+    """By caller."""
     with connected(gateway.url, gateway.admin_key) as operator:
         return [
-            operator.new_key(
-                caller.subject + ending, tenant=caller.tenant, groups=list(caller.groups)
-            )
+            operator.new_key(caller.subject, tenant=caller.tenant, groups=list(caller.groups))
             for caller in world.callers
         ]
 

@@ -36,7 +36,6 @@ class Peer:
     pids:        of its server, without a database that others use as well.
     body, found: what is sent, and what is in a body that came.
     recall_body: what is sent to have the nearest vectors alone; as `body` if they are all it finds.
-    fresh_body:  what is sent for no cache's answer, of a system that serves similar questions.
     edit:        give a row another text, acknowledged when this returns.
     restrict:    say anew who reads a row, likewise.
     """
@@ -51,7 +50,6 @@ class Peer:
     edit: Callable[[int, str], None]
     restrict: Callable[[int, Sequence[str]], None]
     recall_body: Callable[[PeerQuestion], bytes] | None = None
-    fresh_body: Callable[[PeerQuestion], bytes] | None = None
 
     def request(self, question: PeerQuestion) -> bytes:
         """The whole request, head and all."""

@@ -7,7 +7,6 @@ import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ def started(setup: PeerSetup) -> Iterator[Peer]:
         with library_server.application(
             setup, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[server.pid]
         ) as peer:
-            yield replace(peer, fresh_body=library_server.fresh)
+            yield peer
 
 
 @contextmanager
@@ -64,12 +63,10 @@ class SemanticCacheStore:
         self._cache = cache
 
     async def search(
-        self, caller: PeerCaller, text: str, vector: list[float], *, fresh: bool
+        self, caller: PeerCaller, text: str, vector: list[float]
     ) -> tuple[bytes, bool]:
         from redisvl.query.filter import Tag
 
-        if fresh:
-            return await self._naive.search(caller, text, vector)
         scope = _scope(caller)
         cached = await self._cache.acheck(vector=vector, filter_expression=Tag("scope") == scope)
         if cached:

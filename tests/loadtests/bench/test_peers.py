@@ -5,7 +5,7 @@ import pytest
 
 from loadtests.bench.section import Bar
 from loadtests.bench.turns import Turns
-from loadtests.bench_peers import page, similar, trace
+from loadtests.bench_peers import page, trace
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.side_by_side import PeerResult
@@ -66,27 +66,6 @@ def test_what_was_asked_first_is_asked_the_most() -> None:
     assert asks.count(first) > 10 * asks.count(asks[5_000])
 
 
-@pytest.mark.parametrize(
-    "answered",
-    [
-        [4, 1, 2, 3],  # its first is not among the fresh one's first three
-        [1, 7, 8, 9],  # three of the fresh one's four are not in it
-        [],
-    ],
-)
-def test_an_answer_to_another_question_is_wrong_if_a_fresh_one_differs_much(
-    answered: list[int],
-) -> None:
-    assert similar.is_wrong(answered, [1, 2, 3, 4])
-
-
-@pytest.mark.parametrize("answered", [[1, 2, 3, 4], [3, 1, 8, 9]])
-def test_an_answer_to_another_question_is_right_if_a_fresh_one_is_much_the_same(
-    answered: list[int],
-) -> None:
-    assert not similar.is_wrong(answered, [1, 2, 3, 4])
-
-
 def turns(per_second: int) -> Turns:
     result = ClosedLoopResult(seconds=1.0)
     for _ in range(per_second):
@@ -107,7 +86,7 @@ def peer_result(name: str, *, cold: int, mix: int, stale: int = 0) -> PeerResult
         restrict=lambda _row, _readers: None,
     )
     quality, rights = Quality(1, 1, 1), RightsCheck(50, stale, 50, 0)
-    return PeerResult(peer, quality, PeerTimes(turns(cold), turns(mix)), None, rights, 100)
+    return PeerResult(peer, quality, PeerTimes(turns(cold), turns(mix)), rights, 100)
 
 
 def line_up(*, nearhit_cold: int = 300, nearhit_mix: int = 500) -> list[PeerResult]:
