@@ -159,7 +159,7 @@ bench-index: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.json; a quarter of an hour.
-# Only `ONLY=hit_rate` needs DATA.
+# Of the sections only `hit_rate` needs DATA.
 bench-cache: setup
 	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
 

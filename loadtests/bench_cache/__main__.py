@@ -1,6 +1,6 @@
 """How fast the cache answers, and how precisely it invalidates.
 
-Only `hit_rate` needs DATA.
+Of the sections only `hit_rate` needs DATA.
 """
 
 from loadtests.bench import frame

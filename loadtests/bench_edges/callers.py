@@ -8,8 +8,8 @@ import orjson
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
+from loadtests.soak.connections import connect
 
-_TIMEOUT_S = 60.0  # the first answer of a far gateway takes many round trips
 _OK = 200
 _FAST_ANSWERS = 3
 _NEAR_MS = 20  # of a gateway beside the primary
@@ -34,8 +34,7 @@ class Caller:
 
 
 def at(url: str, key: str) -> Caller:
-    pool = ConnectionPool(url, connections_max=1, timeout_s=_TIMEOUT_S, resend=True)
-    return Caller(pool, key)
+    return Caller(connect(url), key)
 
 
 async def until_leased(caller: Caller, question: str, one_way_ms: int) -> None:
