@@ -67,7 +67,7 @@ def decode_json(body: bytes, parts_max: int = PARTS_MAX) -> Any:
 
     RFC 8259 does not define duplicate names (section 4), and lets parsers accept a byte order mark
     (section 8.1); both are refused, and so is what has so many values that decoding them would hold
-    the event loop for long: a parser in a thread would hold it too.
+    the event loop for long: a parser in a thread would hold it too, for a call of C.
     """
     if body.startswith(_BYTE_ORDER_MARK):
         raise problems.malformed("The body must not begin with a byte order mark.")
@@ -90,7 +90,8 @@ def encode_json(value: Any) -> bytes:
 
 
 def _is_short(json: bytes, parts_max: int) -> bool:
-    return sum(map(json.count, (b"{", b"[", b":"))) <= parts_max and json.count(b",") <= VALUES_MAX
+    parts = sum(json.count(start) for start in (b"{", b"[", b":"))
+    return parts <= parts_max and json.count(b",") <= VALUES_MAX
 
 
 def _without_strings(body: bytes, parts_max: int) -> bytes:

@@ -242,7 +242,9 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(settings, metrics, auth, store, denials, tracing),
+            http=http_services.build(
+                settings, metrics, auth, store, denials, documents.writer.threads, tracing
+            ),
             caches=caches,
             search=search,
             mcp=mcp,

@@ -32,7 +32,7 @@ _PAGE_MAX = 100
 async def create_key(context: RequestContext[AdminServices]) -> Response:
     """Create a key. For an admin, tenants other than its own do not exist."""
     own = await _own_tenant(context)
-    body = context.parse_body(KeyBody)
+    body = await context.parse_body(KeyBody)
     tenant = _tenant(own, body.tenant)
     key, record = make_key(
         subject=body.subject,
@@ -99,7 +99,7 @@ async def revoke_key(context: RequestContext[AdminServices]) -> Response:
 
 async def create_token(context: RequestContext[AdminServices]) -> Response:
     principal = (await context.authenticate()).principal
-    body = context.parse_body(TokenBody)
+    body = await context.parse_body(TokenBody)
     token, record = narrow_token(
         principal,
         utc_now(),

@@ -95,7 +95,7 @@ def _summary(summary: TenantSummary) -> dict[str, Any]:
 
 
 async def create_tenant(context: RequestContext[AdminServices]) -> Response:
-    body = context.parse_body(TenantBody)
+    body = await context.parse_body(TenantBody)
     name = body.name or body.id
     if not await context.services.stores.tenants.create(body.id, name):
         raise problems.conflict(
@@ -112,7 +112,7 @@ async def get_consistency(context: RequestContext[AdminServices]) -> Response:
 async def put_consistency(context: RequestContext[AdminServices]) -> Response:
     """Limit the staleness; an answer from an earlier reading still has the limit of that time."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(ConsistencyBody)
+    body = await context.parse_body(ConsistencyBody)
     await context.services.stores.tenants.put_max_staleness(tenant, body.max_staleness_ms)
     return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
 
@@ -126,7 +126,7 @@ async def get_public_documents(context: RequestContext[AdminServices]) -> Respon
 async def put_public_documents(context: RequestContext[AdminServices]) -> Response:
     """Receive other tenants' public documents or not, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(PublicDocumentsBody)
+    body = await context.parse_body(PublicDocumentsBody)
     await context.services.stores.tenants.put_receives_public(tenant, receives=body.receives)
     return json_response(_public_documents(context, receives=body.receives))
 
@@ -140,7 +140,7 @@ async def get_shared_answers(context: RequestContext[AdminServices]) -> Response
 async def put_shared_answers(context: RequestContext[AdminServices]) -> Response:
     """Who shares answers, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(SharedAnswersBody)
+    body = await context.parse_body(SharedAnswersBody)
     await context.services.stores.tenants.put_shares_answers(tenant, shares=body.shares)
     return json_response(body)
 

@@ -16,7 +16,7 @@ async def get_semantic(context: RequestContext[CacheServices]) -> Response:
 async def put_semantic(context: RequestContext[CacheServices]) -> Response:
     """The new limit holds from the next look at the counts on, on every worker."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(SemanticBody)
+    body = await context.parse_body(SemanticBody)
     await context.services.semantic_ledger.set_error_max(tenant, body.error_max)
     return await _shown(context.services, tenant)
 

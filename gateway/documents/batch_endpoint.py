@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from io import BytesIO
+from itertools import count, islice
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -31,6 +32,8 @@ from index.errors import (
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 
+_LINES_MAX = 2 * BATCH_DOCUMENTS_MAX  # with blank ones
+
 
 @dataclass(frozen=True, slots=True)
 class QueuedLine:
@@ -44,19 +47,22 @@ async def put_batch(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     caller = await context.authenticate()
     return StreamingResponse(
-        _put_lines(context, caller, lines_of(context)), media_type="application/x-ndjson"
+        _put_lines(context, caller, await lines_of(context)), media_type="application/x-ndjson"
     )
 
 
-def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
+async def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
     """The lines of the body that are not blank; a 422 `Problem` for none or too many."""
-    body = context.body
-    # A body of millions of blank lines is refused before it is split.
-    is_too_long = body.count(b"\n") > 2 * BATCH_DOCUMENTS_MAX
-    lines = [] if is_too_long else [line for line in body.split(b"\n") if line.strip()]
-    if is_too_long or not 1 <= len(lines) <= BATCH_DOCUMENTS_MAX:
-        raise problems.invalid_field("body", f"must have 1 to {BATCH_DOCUMENTS_MAX:,} lines")
+    (lines,) = await context.threads.map(_split, [context.body])
     return lines
+
+
+def _split(body: bytes) -> list[bytes]:
+    lines = [*islice(BytesIO(body), _LINES_MAX + 1)]  # not all of millions of blank lines
+    filled = [line.removesuffix(b"\n") for line in lines if not line.isspace()]
+    if len(lines) > _LINES_MAX or not 1 <= len(filled) <= BATCH_DOCUMENTS_MAX:
+        raise problems.invalid_field("body", f"must have 1 to {BATCH_DOCUMENTS_MAX:,} lines")
+    return filled
 
 
 async def _put_lines(
@@ -77,9 +83,9 @@ async def _write_lines(
     """Write with the caller's present rights; queue the lines that the embedder fails."""
     try:
         caller = await context.authenticate()
+        puts = await context.threads.map(partial(_parse_put, context, caller), lines)
     except Exception as error:
         return [error] * len(lines)
-    puts = await map_in_steps(partial(_parse_put, context, caller), lines)
     valid = [put for put in puts if isinstance(put, Put)]
     with context.span("write"):
         outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
@@ -108,13 +114,13 @@ async def _queue_lines(
     for index, result in enumerate(results):
         if not isinstance(result, EmbeddingUnavailable):
             continue
-        document = _parse_line(context, lines[index])
+        parse = partial(_parse_to_queue, context)
+        ((document, payload),) = await context.threads.map(parse, [lines[index]])
         if index < written.get(document.document_id, 0):
             continue
-        payload = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
         try:
             job_id = await enqueue_write(
-                context.services, caller, document.document_id, document, orjson.dumps(payload)
+                context.services, caller, document.document_id, document, payload
             )
             results[index] = QueuedLine(job_id, isinstance(result, BudgetSpent))
         except (PayloadTooLarge, QueueFull, SourceReserved) as error:
@@ -130,6 +136,15 @@ def _parse_put(
         return problem
     language = context.services.settings.language
     return put_of(caller, document.document_id, document, language)
+
+
+def _parse_to_queue(
+    context: RequestContext[DocumentServices], line: bytes
+) -> tuple[BatchLine, bytes]:
+    """The document, and the body of a `PUT` of it."""
+    document = _parse_line(context, line)
+    payload = document.model_dump_json(exclude={"document_id"}, exclude_unset=True)
+    return document, payload.encode()
 
 
 def _is_final(outcome: Outcome | QueuedLine) -> bool:

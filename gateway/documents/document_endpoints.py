@@ -63,7 +63,7 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
     document_id = document_id_of(context, schemas.NEW_DOCUMENT_ID)
     settings = context.services.settings
     payload = context.body
-    body = context.parse_body(DocumentBody)
+    body = await context.parse_body(DocumentBody)
     put = put_of(caller, document_id, body, settings.language)
     put = replace(put, revise=with_preconditions(context.request, put.revise))
     if len(payload) > settings.document_inline_bytes_max or context.prefers("respond-async"):
@@ -255,7 +255,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
 
 async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     caller = await context.authenticate()
-    body, document_id = context.parse_body(AccessBody), document_id_of(context)
+    body, document_id = await context.parse_body(AccessBody), document_id_of(context)
     tenant, parts = caller.principal.tenant, parts_of(body)
 
     def change(stored: Document | None) -> Document:

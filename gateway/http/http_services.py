@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
 from common.shares.budget import FairBudget
+from common.shares.threads import FairThreads
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
@@ -30,7 +31,7 @@ _TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not meas
 class HttpServices:
     """operator_digest: of the operator's key; None if the operator has none.
 
-    tracing: None if nothing is traced.
+    threads: parse long bodies. tracing: None if nothing is traced.
     """
 
     settings: Settings
@@ -45,6 +46,7 @@ class HttpServices:
     recorder: RequestRecorder
     known_heads: KnownHeads
     rights_as_of: dict[str, tuple[bytes, bytes]]
+    threads: FairThreads
     tracing: "Tracing | None" = None
 
 
@@ -54,6 +56,7 @@ def build(
     authenticator: Authenticator,
     store: RedisStore,
     denials: DenialLog,
+    threads: FairThreads,
     tracing: "Tracing | None",
 ) -> HttpServices:
     deadlines = Deadlines()
@@ -99,6 +102,7 @@ def build(
             is_traced=tracing is not None,
         ),
         rights_as_of=rights_as_of,
+        threads=threads,
         tracing=tracing,
     )
 

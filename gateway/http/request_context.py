@@ -5,11 +5,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
 
+from common.shares.threads import TenantThreads
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.credentials import bearer
@@ -125,9 +127,15 @@ class RequestContext(Generic[RoomServices_co]):
             item.partition(";")[0].strip().lower() for item in preferences.split(",")
         }
 
-    def parse_body(self, model: type[Model]) -> Model:
+    @property
+    def threads(self) -> TenantThreads:
+        """For what takes as long as what the caller sends."""
+        return self.http.threads.of(self.slot.tenant)
+
+    async def parse_body(self, model: type[Model]) -> Model:
         """The body as the model; a 400 or 422 `Problem` if it does not fit."""
-        return schemas.parse(model, self.body)
+        (parsed,) = await self.threads.map(partial(schemas.parse, model), [self.body])
+        return parsed
 
     def day_parameter(self, name: str, default: date) -> date:
         """The day that a query parameter names; a 422 `Problem` if it names none."""

@@ -27,7 +27,7 @@ from index.tenants.principals import NO_FILTER, Principal
 
 async def search_as(context: RequestContext[SearchServices]) -> Response:
     services, caller = context.services, context.principal
-    body = context.parse_body(SearchAsBody)
+    body = await context.parse_body(SearchAsBody)
     require_within_limits(body.search, "search.")
     if body.search.is_conversational:
         detail = "must have neither `history` nor `gate`: the query is searched as it is"

@@ -52,7 +52,7 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
     caller = await context.authenticate()
     source = _source_id(context)
     kinds = context.services.kinds
-    body: SourceConfiguration = context.parse_body(kinds.body).root
+    body: SourceConfiguration = (await context.parse_body(kinds.body)).root
     if (reason := kinds.denial_reason(body)) is not None:
         raise problems.forbidden(reason)
     require_publisher(caller.principal, body.settings.readers)

@@ -1,6 +1,7 @@
 """The handlers of each job kind; a job has the present rights of the key that created it."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from cache.protocol import Revisions
@@ -62,7 +63,9 @@ class PutDocumentJob:
         caller = await _job_owner(self._services, job)
         document_id = job.target.removeprefix("document:")
         try:
-            body = schemas.parse(DocumentBody, job.payload)
+            threads = self._services.writer.threads.of(job.tenant)
+            parse = partial(schemas.parse, DocumentBody)
+            (body,) = await threads.map(parse, [job.payload])
             language = self._services.settings.language
             put = document_update.put_of(caller, document_id, body, language)
             (outcome,) = await self._services.writer.put_all(job.tenant, [put], job.run)

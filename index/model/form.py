@@ -79,7 +79,11 @@ def _is_apart(text: str, at: int) -> bool:
 
 
 def _is_joining(character: str) -> bool:
-    return unicodedata.combining(character) > 0 or _COMPOSING.match(character) is not None
+    return (
+        unicodedata.combining(character) > 0
+        or character in _OF_MARKS
+        or _COMPOSING.match(character) is not None
+    )
 
 
 def stream_safe(text: str) -> str:

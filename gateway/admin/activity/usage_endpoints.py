@@ -80,7 +80,7 @@ async def get_budget(context: RequestContext[AdminServices]) -> Response:
 async def put_budget(context: RequestContext[AdminServices]) -> Response:
     """Set the budget and run the jobs that waited for it."""
     tenant = named_tenant(context)
-    body = context.parse_body(BudgetBody)
+    body = await context.parse_body(BudgetBody)
     if not await context.services.stores.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "The tenant does not exist.")
     context.services.usage_meter.drop_cached(tenant)
@@ -99,7 +99,7 @@ async def get_quotas(context: RequestContext[AdminServices]) -> Response:
 async def put_quotas(context: RequestContext[AdminServices]) -> Response:
     """Set all quotas; a write that is being committed is compared with the earlier ones."""
     tenant = named_tenant(context)
-    body = context.parse_body(QuotasBody)
+    body = await context.parse_body(QuotasBody)
     own = Quotas(body.documents, body.chunks, body.bytes, body.sources)
     if not await context.services.stores.quotas.put(tenant, own):
         raise problems.not_found("tenant", "The tenant does not exist.")

@@ -29,7 +29,7 @@ _BODY_BYTES_MAX = 3_000 * PASSAGES_MAX  # identifiers of documents have at most 
 
 
 async def check_context(context: RequestContext[HeldPassages]) -> Response:
-    body = context.parse_body(ContextCheckBody)
+    body = await context.parse_body(ContextCheckBody)
     caller = await context.authenticate()
     tenant = caller.principal.tenant
     held = [

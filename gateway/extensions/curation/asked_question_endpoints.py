@@ -55,7 +55,7 @@ async def list_asked_questions(context: RequestContext[CurationServices]) -> Res
 async def put_question_recording(context: RequestContext[CurationServices]) -> Response:
     """Record from the next request on, on every worker; or stop, and delete what is recorded."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(QuestionRecordingBody)
+    body = await context.parse_body(QuestionRecordingBody)
     await context.services.asked_questions.put_kept_days(tenant, body.kept_days)
     return json_response(QuestionRecordingAnswer(kept_days=body.kept_days))
 

@@ -24,7 +24,7 @@ async def put_confidence(context: RequestContext[CurationServices]) -> Response:
     """Set the minimum scores; they hold on every worker from the next request on."""
     caller = await context.authenticate()
     tenant = caller.principal.tenant
-    body = context.parse_body(ConfidenceBody)
+    body = await context.parse_body(ConfidenceBody)
     confidence = Confidence(body.score_min, body.sources, body.fallback)
     revision = await context.services.confidences.put(tenant, confidence)
     revisions = Revisions(caller.revisions.history, {tenant: revision})

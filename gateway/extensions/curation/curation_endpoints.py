@@ -48,7 +48,7 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
     caller = await context.authenticate()
     tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
-    body = context.parse_body(ResolveBody)
+    body = await context.parse_body(ResolveBody)
     publishes = document_update.may_publish(caller.principal)
     item, written = await resolve(context.services, tenant, item_id, body, may_publish=publishes)
     response = json_response(_item(item))

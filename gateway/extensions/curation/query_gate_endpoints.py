@@ -17,7 +17,7 @@ async def put_gate(context: RequestContext[CurationServices]) -> Response:
     """Set the words, from the next message on; an empty body restores the built-in words."""
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
-    body = context.parse_body(GateBody)
+    body = await context.parse_body(GateBody)
     words = None
     if body.model_fields_set:
         built_in = await gate_vocabulary.default_gate(name)

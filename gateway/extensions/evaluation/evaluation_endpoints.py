@@ -65,7 +65,7 @@ class EvaluationServices:
 async def make_questions(context: RequestContext[EvaluationServices]) -> Response:
     """Of headings of at most `_READ_MAX` documents, from all parts of the first `_LISTED_MAX`."""
     caller = await context.authenticate()
-    body = context.parse_body(MakeQuestionsBody)
+    body = await context.parse_body(MakeQuestionsBody)
     documents, threads = context.services.documents, context.services.threads_of(caller)
     document_ids = [*judged_questions.spread(await _listed(documents, caller), _READ_MAX)]
     await context.spend(len(document_ids))
@@ -106,7 +106,7 @@ def _sections(document_id: str, text: str, number: int) -> list[HeadedSection]:
 
 async def measure_answers(context: RequestContext[EvaluationServices]) -> Response:
     """The answers are those of `POST /v1/search` for the caller, all at one revision."""
-    services, body = context.services.search, context.parse_body(MeasureAnswersBody)
+    services, body = context.services.search, await context.parse_body(MeasureAnswersBody)
     searches = [_search_body(question.question, body) for question in body.questions]
     freshness = strictest(freshness_of(search, context.min_revision) for search in searches)
     caller = await context.authenticate(freshness=freshness)
@@ -137,7 +137,7 @@ def _measured(
 
 async def compare_settings(context: RequestContext[EvaluationServices]) -> Response:
     caller = await context.authenticate()
-    body = context.parse_body(CompareSettingsBody)
+    body = await context.parse_body(CompareSettingsBody)
     lengths = {len(column) for each in body.settings for _, column in each}
     if len(lengths) > 1 or not 1 <= min(lengths) <= COMPARED_QUESTIONS_MAX:
         detail = f"must each have as many values, 1 to {COMPARED_QUESTIONS_MAX:,} of each measure"

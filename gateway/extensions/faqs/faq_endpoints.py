@@ -95,7 +95,7 @@ async def get_faq(context: RequestContext[DocumentServices]) -> Response:
 async def put_faq(context: RequestContext[DocumentServices]) -> Response:
     caller = await authenticated_admin(context)
     services = context.services
-    body, faq_id = context.parse_body(FaqBody), _faq_id(context)
+    body, faq_id = await context.parse_body(FaqBody), _faq_id(context)
     document = faq_document.to_document(faq_id, body, services.settings.language)
     revise = preconditions.with_preconditions(
         context.request, faq_document.revised(document), "FAQ"

@@ -1,6 +1,7 @@
 """Import and export of FAQs: one FAQ a line or a row, in the same form."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -77,15 +78,15 @@ async def _pages(
 async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     await authenticated_admin(context)
-    lines = [ImportLine(number, line) for number, line in enumerate(lines_of(context), 1)]
+    lines = [ImportLine(number, line) for number, line in enumerate(await lines_of(context), 1)]
     return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 
 async def import_csv(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each row, by its first line in the file; a bad row stops no other."""
-    caller = await authenticated_admin(context)
-    threads = context.services.writer.threads.of(caller.principal.tenant)
-    lines = await threads.run(faq_csv.to_lines, context.body, rows_max=BATCH_DOCUMENTS_MAX)
+    await authenticated_admin(context)
+    parse = partial(faq_csv.to_lines, rows_max=BATCH_DOCUMENTS_MAX)
+    (lines,) = await context.threads.map(parse, [context.body])
     return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 
@@ -111,9 +112,9 @@ async def _write_lines(
     """Write with the caller's present rights."""
     try:
         caller = await authenticated_admin(context)
+        puts = await context.threads.map(partial(_parse_line, context, caller), lines)
     except Exception as error:
         return [error] * len(lines)
-    puts = [_parse_line(context, caller, line) for line in lines]
     valid = [put for put in puts if isinstance(put, Put)]
     with context.span("write"):
         outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
@@ -123,6 +124,8 @@ async def _write_lines(
 def _parse_line(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
 ) -> Put | problems.Problem:
+    if len(line) > faq_csv.ROW_CHARACTERS_MAX:
+        return problems.too_large(faq_csv.ROW_CHARACTERS_MAX)
     try:
         body = schemas.parse(FaqLine, line)
     except problems.Problem as problem:

@@ -35,7 +35,7 @@ class AnsweredPlan:
 
 
 async def search_plan(context: RequestContext[PlanServices]) -> Response:
-    answered = await run_plan(context, context.parse_body(SearchPlanBody))
+    answered = await run_plan(context, await context.parse_body(SearchPlanBody))
     body = encode_plan_answer(answered.plan, answered.steps)
     timing = (b"server-timing", _server_timing(context, answered.steps))
     response = Response(body, media_type="application/json")

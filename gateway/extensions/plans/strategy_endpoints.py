@@ -29,7 +29,7 @@ async def put_strategy(context: RequestContext[PlanServices]) -> Response:
     """Store a strategy, or another version of it; it counts from the next call on."""
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
-    strategy = context.parse_body(StrategyBody)
+    strategy = await context.parse_body(StrategyBody)
     require_valid_strategy(strategy)
     stored = await context.services.strategies.put(
         tenant, name, strategy.model_dump(mode="json", exclude_unset=True)

@@ -17,7 +17,7 @@ from gateway.extensions.popularity.popularity_services import PopularityServices
 async def post_feedback(context: RequestContext[PopularityServices]) -> Response:
     """Record the openings of documents that the caller may read; others are ignored."""
     caller = await context.authenticate()
-    body = context.parse_body(FeedbackBody)
+    body = await context.parse_body(FeedbackBody)
     own_tenant = caller.principal.tenant
     documents = [
         (hit.tenant or own_tenant, hit.document_id)
@@ -40,7 +40,7 @@ async def get_popularity(context: RequestContext[PopularityServices]) -> Respons
 async def put_popularity(context: RequestContext[PopularityServices]) -> Response:
     """Count from the next request on, on every worker; or stop, and delete what is stored."""
     tenant = (await context.authenticate()).principal.tenant
-    body = context.parse_body(PopularityBody)
+    body = await context.parse_body(PopularityBody)
     services = context.services
     committed = await services.popularity.put_counted(tenant, body.counts)
     if committed is not None:

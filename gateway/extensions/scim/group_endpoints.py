@@ -42,7 +42,7 @@ _GROUP: TypeAdapter[str] = TypeAdapter(GroupId)
 
 async def create_scim_group(context: RequestContext[ScimServices]) -> Response:
     tenant = await own_tenant(context)
-    body = context.parse_body(GroupBody)
+    body = await context.parse_body(GroupBody)
     change = GroupChange(_name(body), added=_user_ids(body))
     scim_id = await context.services.groups.create(tenant, change)
     return await _response(context, tenant, scim_id, status=201)
@@ -78,7 +78,7 @@ async def get_scim_group(context: RequestContext[ScimServices]) -> Response:
 async def replace_scim_group(context: RequestContext[ScimServices]) -> Response:
     """Replace a group's names and members; without `members` they stay."""
     tenant = await own_tenant(context)
-    body = context.parse_body(GroupBody)
+    body = await context.parse_body(GroupBody)
     change = GroupChange(_name(body), replaced=body.members is not None, added=_user_ids(body))
     if not await context.services.groups.update(tenant, resource_id(context), lambda *_: change):
         raise _no_such_group()
@@ -91,7 +91,7 @@ async def patch_scim_group(context: RequestContext[ScimServices]) -> Response:
     RFC 7644, section 3.5.2: 204 is a success too, and a large group would be sent at each change.
     """
     tenant = await own_tenant(context)
-    steps = patch_steps(context.parse_body(PatchBody))
+    steps = patch_steps(await context.parse_body(PatchBody))
 
     def change(before: GroupName, users: Sequence[GroupUser]) -> GroupChange:
         values: dict[str, object] = {

@@ -40,7 +40,7 @@ _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 async def create_scim_user(context: RequestContext[ScimServices]) -> Response:
     """Provision a user; its subject's credentials work from now on, if it is active."""
     tenant = await own_tenant(context)
-    attributes = _attributes(context.services.settings, context.parse_body(UserBody))
+    attributes = _attributes(context.services.settings, await context.parse_body(UserBody))
     user = await context.services.users.create(tenant, attributes)
     return resource_response(context, _answer(user), 201)
 
@@ -70,7 +70,7 @@ async def get_scim_user(context: RequestContext[ScimServices]) -> Response:
 async def replace_scim_user(context: RequestContext[ScimServices]) -> Response:
     """Replace a user's attributes; without `active` it stays as it is."""
     tenant = await own_tenant(context)
-    body = context.parse_body(UserBody)
+    body = await context.parse_body(UserBody)
     settings = context.services.settings
 
     def change(before: UserAttributes) -> UserAttributes:
@@ -83,7 +83,7 @@ async def replace_scim_user(context: RequestContext[ScimServices]) -> Response:
 async def patch_scim_user(context: RequestContext[ScimServices]) -> Response:
     """Change some of a user's attributes."""
     tenant = await own_tenant(context)
-    steps = patch_steps(context.parse_body(PatchBody))
+    steps = patch_steps(await context.parse_body(PatchBody))
     settings = context.services.settings
 
     def change(before: UserAttributes) -> UserAttributes:

@@ -51,7 +51,7 @@ _PAGE_MAX = 100
 async def create_subscription(context: RequestContext[SubscriptionServices]) -> Response:
     services = context.services
     principal = (await context.authenticate()).principal
-    body = context.parse_body(SubscriptionBody)
+    body = await context.parse_body(SubscriptionBody)
     require_watchable(body.search)
     require_within_limits(body.search, "search.")
     request = services.watchers.search.request_of(principal, body.search)

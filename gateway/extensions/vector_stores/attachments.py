@@ -52,7 +52,7 @@ _STATUSES: tuple[FileStatusFilter, ...] = get_args(FileStatusFilter)
 
 async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
-    body = context.parse_body(AttachBody)
+    body = await context.parse_body(AttachBody)
     store = await require_store(context, caller)
     writes = await attach_each(context, store, [body])
     answer = await _file_answer(context, caller, store, body.file_id)
@@ -79,7 +79,7 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     """Change the attributes of an attached file, without embedding."""
     caller = await context.authenticate()
     services = context.services
-    body = context.parse_body(AttributesBody)
+    body = await context.parse_body(AttributesBody)
     store = await require_store(context, caller)
     document = (await _document(context, caller, store, _file_id(context))).document
     metadata = body.attributes or {}
@@ -133,7 +133,7 @@ async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
 
 async def create_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
-    body = context.parse_body(FileBatchBody)
+    body = await context.parse_body(FileBatchBody)
     store = await require_store(context, caller)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
     writes = await attach_each(context, store, body.bodies(), batch_id)

@@ -39,7 +39,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     services, trace = context.services, context.trace
     name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
-    body = context.parse_body(VectorStoreSearchBody)
+    body = await context.parse_body(VectorStoreSearchBody)
     if len(body.queries) > BATCH_SEARCHES_MAX:
         raise problems.invalid_field("query", f"must have at most {BATCH_SEARCHES_MAX:,} queries")
     searches = [_search_body(source, query, body) for query in body.queries]

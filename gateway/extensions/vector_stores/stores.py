@@ -44,7 +44,7 @@ _REMOVED_AT_ONCE_MAX = 200  # documents; a worker removes more than that
 async def create_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     services, principal = context.services, caller.principal
-    body = context.parse_body(VectorStoreBody)
+    body = await context.parse_body(VectorStoreBody)
     readers = body.readers or ()
     require_publisher(principal, readers)
     for file_id in body.file_ids or ():  # before the store is created
@@ -86,7 +86,7 @@ async def get_vector_store(context: RequestContext[VectorStoreServices]) -> Resp
 async def change_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     services = context.services
-    body = context.parse_body(VectorStoreChanges)
+    body = await context.parse_body(VectorStoreChanges)
     store = _require_changeable(caller, await require_store(context, caller))
     if store.created_at is None:
         raise problems.conflict(

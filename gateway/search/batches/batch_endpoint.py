@@ -27,7 +27,7 @@ _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"
 async def search_batch(context: RequestContext[SearchServices]) -> Response:
     services, trace = context.services, context.trace
     settings = services.settings
-    body = context.parse_body(SearchBatchBody)
+    body = await context.parse_body(SearchBatchBody)
     if len(body.searches) > BATCH_SEARCHES_MAX:
         raise problems.invalid_field("searches", f"must be at most {BATCH_SEARCHES_MAX:,}")
     requested = []

@@ -1,13 +1,14 @@
+import re
 import time
 import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from index.model import document, document_limits, identifiers
+from index.model import document, document_limits, form, identifiers
 from index.model.document import Document, normalise
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES
 from index.model.identifiers import ReaderToken
@@ -121,6 +122,24 @@ def test_many_marks_in_a_row_are_normalised_in_linear_time(marks: str) -> None:
     assert time.thread_time() - started_s < 1  # 0.02 s; U+0F73 took two minutes
     assert normalise(normalised) == normalised
     assert max(map(len, normalised.split("\u034f"))) <= 31
+
+
+# Letters and what composes with them: of Hangul, Bengali, Tibetan, Latin and Kannada.
+PIECES = ["a\u0323\u0301", "e", "\u0301", "\u1100\u1161\u11a8", "\u1161", "\u09c7\u09be", "\u0f73"]
+MARKS = "\u0301\u0323\u1161\u11a8\u09be\u0f71\u0f72\u0cc2\u0cd5"
+PIECES += ["\r\n", "\r", "\n", "\ufeff", "\0", "\u0cc6\u0cc2\u0cd5", "\U0001f600", "\u2126"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_a_text_in_parts_is_normalised_as_in_one(text: str) -> None:
+    assume(not re.search(f"[{MARKS}]{{31}}", unicodedata.normalize("NFD", text)))
+    whole = normalise(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (form, document):
+            patch.setattr(module, "PART_CHARACTERS_MAX", 33)
+
+        assert normalise(text) == whole
 
 
 @pytest.mark.parametrize("marks", [30, 31, 60, 61, 62])
