@@ -19,7 +19,7 @@ async def post_answer(context: RequestContext[AnswerServices]) -> Response:
             "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL, or "
             "`answer` in NEARHIT_CHAT_MODELS."
         )
-    body = context.parse_body(AnswerBody)
+    body = await context.parse_body(AnswerBody)
     require_within_limits(body)
     freshness = freshness_of(body, context.min_revision)
     await context.authenticate(freshness=freshness)

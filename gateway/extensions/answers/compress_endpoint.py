@@ -16,19 +16,18 @@ from gateway.extensions.answers.conversation_compressor import ConversationCompr
 async def compress(context: RequestContext[AnswerServices]) -> Response:
     """Nothing of the conversation is stored."""
     caller = await context.authenticate()
-    compressors = context.services.compressors
-    return json_response(await compressors.run(caller.principal.tenant, _compress, context))
+    body = await context.parse_body(CompressBody)
+    language = body.language or context.services.search.settings.language
+    compressors, tenant = context.services.compressors, caller.principal.tenant
+    return json_response(await compressors.run(tenant, _compress, body, language))
 
 
 def _compress(
-    compressor: ConversationCompressor, context: RequestContext[AnswerServices]
+    compressor: ConversationCompressor, body: CompressBody, language: str
 ) -> CompressedAnswer:
-    """Runs in a thread, and parses there too: a request that is refused costs little."""
-    body = context.parse_body(CompressBody)
     texts = [message.content for message in body.messages]
     asked = [message.content for message in body.messages if message.role == "user"]
     question = body.query or (asked[-1] if asked else texts[-1])
-    language = body.language or context.services.search.settings.language
     try:
         compressed = compressor.compress(
             texts,

@@ -124,8 +124,6 @@ async def _write_lines(
 def _parse_line(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
 ) -> Put | problems.Problem:
-    if len(line) > faq_csv.ROW_CHARACTERS_MAX:
-        return problems.too_large(faq_csv.ROW_CHARACTERS_MAX)
     try:
         body = schemas.parse(FaqLine, line)
     except problems.Problem as problem:
