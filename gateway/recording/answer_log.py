@@ -1,8 +1,8 @@
-"""Collects which answers callers get; all that records something of them is told a moment later.
+"""Collects the answers that callers get, for the watchers: what counts or logs them.
 
-An answer costs one look-up. The watchers are told before one of them stores or shows what it
-counts, which happens every second at least: so a process that is killed loses of each as much as if
-it was told at once.
+To add an answer costs one look-up. Before a watcher stores or shows its counts, every second at
+least, it has `tell` called. So a process that is killed loses no more than if each watcher had
+learnt of each answer at once.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from gateway.monitoring.search_metrics import Outcome, outcome_of
 from index.model.query import Query
 from index.tenants.principals import Principal
 
-# Beyond either the watchers are told at once, which takes a millisecond; starting values.
+# Beyond either limit the watchers are told at once. Starting values, not measured.
 PENDING_MAX = 256
 BODIES_BYTES_MAX = 16_777_216
 
@@ -81,5 +81,5 @@ class AnswerLog:
             for watch in self.watchers:
                 try:
                     watch(answer)
-                except Exception:  # the others are told all the same
+                except Exception:  # a watcher that fails keeps no other from its answers
                     log.exception("answer_log")
