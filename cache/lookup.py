@@ -41,14 +41,15 @@ class CacheLookup:
 class ComputedAnswer:
     """A body, the revisions that it was computed at, and its dependencies.
 
-    record:        read by the `DependencyIndex`, which tells which changes invalidate the answer.
+    record:        encodes what the `DependencyIndex` reads to tell which changes invalidate the
+        answer.
     is_complete:   whether all parts succeeded; an incomplete answer is served but never cached.
     missing_parts: by part, why it is missing; None if all succeeded.
     """
 
     body: bytes
     as_of: Revisions
-    record: bytes = b""
+    record: Callable[[], bytes] = bytes
     is_complete: bool = True
     missing_parts: Mapping[str, str] | None = None
 

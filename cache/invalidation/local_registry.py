@@ -11,11 +11,14 @@ simply, because each step below is one step of the event loop:
   4. All of this holds in one history; an answer or a change of another one begins a new registry.
   5. An answer is served by what its own computation depends on. Memory may hold the answer of
      another computation under the same key by now, so each computation has a number.
-  6. The registry knows the audience revisions at the revisions that it has reached, by which the
+  6. A computed answer waits until its tenant changes; before the changes are applied it is encoded
+     and registered. So an answer costs that only where somebody writes.
+  7. The registry knows the audience revisions at the revisions that it has reached, by which the
      keys of those who see the same are told apart (`cache/protocol.py`).
 """
 
 import asyncio
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic
@@ -26,8 +29,11 @@ from cache.invalidation.registry_replica import DependencyIndex, N
 from cache.protocol import Revisions
 from common.shares.cache import FairCache
 
-ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
+# Registered ones of all tenants together, 3 to 5 kB each, and as many that wait. Starting values,
+# not measured.
+ANSWERS_MAX = 20_000
 TENANT_ANSWERS_MAX = 2_000
+STEP_ANSWERS = 64  # that are registered in one step of the event loop, 30 µs each
 _TENANT_WEIGHT = 50  # in answers: the arrays of a registry, of which the first answer needs 64 rows
 
 
@@ -37,6 +43,15 @@ class _Registered:
 
     computation: int
     as_of: Revisions
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An answer to register. encode: gives the record of what it depends on."""
+
+    computation: int
+    as_of: Revisions
+    encode: Callable[[], bytes]
 
 
 class LocalRegistry(Generic[N]):
@@ -138,7 +153,10 @@ class LocalRegistry(Generic[N]):
 
 
 class LocalInvalidation(Generic[N]):
-    """The registries of tenants; for lack of room the largest is dropped."""
+    """The registries of tenants, and the answers that wait for them.
+
+    For lack of room the tenant with the most loses its registry, or answers that wait.
+    """
 
     def __init__(
         self, change_feed: ChangeFeed[N], new_index: Callable[[], DependencyIndex[N]]
@@ -148,20 +166,22 @@ class LocalInvalidation(Generic[N]):
         self._registries: FairCache[str, LocalRegistry[N]] = FairCache(
             ANSWERS_MAX, lambda registry: len(registry) + _TENANT_WEIGHT
         )
+        self._waiting: FairCache[str, _Waiting] = FairCache(ANSWERS_MAX)
 
-    def add(self, tenant: str, key: str, computation: int, as_of: Revisions, record: bytes) -> None:
-        registry = self._registries.pop(tenant)
-        if registry is None:
-            registry = LocalRegistry(self._new_index)
-        registry.add(key, computation, as_of, record)
-        self._registries.put(tenant, tenant, registry)  # weighed anew; others may be evicted
+    def add(
+        self, tenant: str, key: str, computation: int, as_of: Revisions, encode: Callable[[], bytes]
+    ) -> None:
+        """Let an answer wait that was computed at `as_of`."""
+        self._waiting.put(tenant, key, _Waiting(computation, as_of, encode))
 
     def discard(self, tenant: str, key: str) -> None:
+        self._waiting.pop(key)
         registry = self._registries.get(tenant)
         if registry is not None:
             registry.discard(key)
 
     def clear(self) -> None:
+        self._waiting.clear()
         self._registries.clear()
 
     async def valid_until(
@@ -169,9 +189,14 @@ class LocalInvalidation(Generic[N]):
     ) -> Revisions | None:
         """Apply the tenant's changes up to `revisions`; None if the answer is not correct there."""
         registry = self._registries.get(tenant)
-        if registry is None or registry.reached.history != revisions.history:
-            return None
-        valid_until = registry.valid_until(key, computation)
+        if registry is None:
+            registry = LocalRegistry(self._new_index)
+            self._registries.put(tenant, tenant, registry)
+        waiting = self._waiting.get(key)
+        if waiting is not None and waiting.computation == computation:
+            valid_until: Revisions | None = waiting.as_of
+        else:
+            valid_until = registry.valid_until(key, computation)
         if valid_until is not None and not valid_until.reach(revisions):
             async with registry.catching_up:
                 await self._catch_up(tenant, registry, revisions)
@@ -184,7 +209,11 @@ class LocalInvalidation(Generic[N]):
     async def _catch_up(
         self, tenant: str, registry: LocalRegistry[N], revisions: Revisions
     ) -> None:
+        while self._register(tenant, registry, STEP_ANSWERS):
+            await asyncio.sleep(0)
         since = registry.reached
+        if since.history != revisions.history:
+            return
         try:
             change_sets = [
                 await self._change_feed.changes_after(
@@ -200,5 +229,16 @@ class LocalInvalidation(Generic[N]):
             return
         if None in change_sets:  # a change is no longer stored, or they are too many
             registry.clear()
-        else:
-            registry.apply([each for each in change_sets if each is not None], since)
+            return
+        self._register(tenant, registry, TENANT_ANSWERS_MAX)  # those of the meantime
+        registry.apply([each for each in change_sets if each is not None], since)
+
+    def _register(self, tenant: str, registry: LocalRegistry[N], count: int) -> int:
+        """Register up to so many answers that wait; return how many did."""
+        keys = list(itertools.islice(self._waiting.of_tenant(tenant), count))
+        for key in keys:
+            waiting = self._waiting.pop(key)
+            if waiting is not None:
+                registry.add(key, waiting.computation, waiting.as_of, waiting.encode())
+        self._registries.put(tenant, tenant, registry)  # weighed anew; others may be evicted
+        return len(keys)

@@ -75,7 +75,7 @@ class MemoryTier:
             computation = next(self._computations)
             entry = LocalEntry(answer.body, answer.as_of, computation)
             self.entries.put(lookup.tenant, lookup.key, entry)
-            if not lookup.is_shared and answer.record:  # else Redis holds what invalidates it
+            if not lookup.is_shared:  # else Redis holds what invalidates it
                 self._invalidation.add(
                     lookup.tenant, lookup.key, computation, answer.as_of, answer.record
                 )

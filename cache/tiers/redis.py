@@ -105,7 +105,8 @@ class RedisTier:
 
     async def _fill(self, run: LookupRun, snapshot: CacheSnapshot, answer: ComputedAnswer) -> bool:
         """Store the answer; False if it is too large or the state has changed."""
-        if len(answer.body) + len(answer.record) > ENTRY_BYTES_MAX:
+        record = answer.record()
+        if len(answer.body) + len(record) > ENTRY_BYTES_MAX:
             self._count("oversized")
             return False
         if snapshot.state is None:
@@ -113,7 +114,7 @@ class RedisTier:
         lookup = run.lookup
         version = EntryVersion(snapshot.state.nonce, answer.as_of)
         question = b"" if lookup.question is None else lookup.question.encode()
-        entry = Entry(version, answer.record, question, answer.body)
+        entry = Entry(version, record, question, answer.body)
         try:
             for _ in range(_ATTEMPTS_MAX):
                 if not protocol.may_fill(snapshot.state, version):

@@ -64,6 +64,10 @@ class FairCache(Generic[K, V]):
             self.pop(removed[-1])
         return removed
 
+    def of_tenant(self, tenant: str) -> Iterable[K]:
+        """The tenant's keys, the least recently used first."""
+        return self._entries.get(tenant, ())
+
     def by_tenant(self) -> Iterator[Iterable[K]]:
         """The keys of each tenant, the least recently used first; the largest tenant comes first.
 

@@ -107,8 +107,6 @@ async def get_or_compute(
     """
     keyed = await read_key(services.sights, search, revisions)
     lookup = await _cache_lookup(services, search, keyed)
-    # What a question depends on is worth recording once it comes again.
-    is_recorded = lookup.is_shared or lookup.key in services.answers.memory.entries
     return await services.answers.get_or_compute(
         lookup,
         keyed.revisions,
@@ -119,7 +117,6 @@ async def get_or_compute(
             services.rag_tools,
             services.metrics.search,
             revisions,
-            is_recorded=is_recorded,
         ),
     )
 
@@ -188,10 +185,9 @@ async def compute_first(
             search.query,
             services.rag_tools,
             services.metrics.search,
-            is_recorded=False,
         )
 
-    lookup = CacheLookup(search.scope.tenant, keyed.key, own_key=keyed.own_key)
+    lookup = CacheLookup(search.scope.tenant, keyed.key, is_shared=False, own_key=keyed.own_key)
     served = await services.answers.compute_first(lookup, keyed.revisions, compute)
     if served is None:
         return None

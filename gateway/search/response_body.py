@@ -32,20 +32,15 @@ async def compute_answer(
     rag_tools: LazyRagTools,
     search_metrics: SearchMetrics,
     revisions: Revisions,
-    *,
-    is_recorded: bool = True,
 ) -> ComputedAnswer:
     """Incomplete if the embedder or a postprocessor failed.
 
-    revisions: which were read with the scope. is_recorded: whether to encode what the answer
-    depends on, by which a cache knows which changes invalidate it. Raises `DatabaseUnavailable`.
+    revisions: which were read with the scope. Raises `DatabaseUnavailable`.
     """
     result = await searcher.search(
         scope, query, history=revisions.history, revisions=revisions.by_partition
     )
-    return await build_answer(
-        result, scope, query, rag_tools, search_metrics, is_recorded=is_recorded
-    )
+    return await build_answer(result, scope, query, rag_tools, search_metrics)
 
 
 async def build_answer(
@@ -54,8 +49,6 @@ async def build_answer(
     query: Query,
     rag_tools: LazyRagTools,
     search_metrics: SearchMetrics,
-    *,
-    is_recorded: bool = True,
 ) -> ComputedAnswer:
     """The answer that the search result makes; services and models postprocess it if asked to.
 
@@ -77,7 +70,7 @@ async def build_answer(
     return ComputedAnswer(
         require_short(encode(result, query, llm_output)),
         Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
-        result.dependencies.encode() if is_recorded else b"",
+        result.dependencies.encode,
         is_complete=not missing_parts,
         missing_parts=missing_parts or None,
     )

@@ -102,7 +102,7 @@ class TextCache:
             return ComputedAnswer(
                 orjson.dumps(["".join(pieces), finish_reason]),
                 revisions if as_of is None else as_of,
-                AnswerDependencies.of_chunks(search.scope, chunk_ids).encode(),
+                AnswerDependencies.of_chunks(search.scope, chunk_ids).encode,
                 is_complete=as_of is not None and finish_reason in _CACHED_REASONS,
             )
 

@@ -79,7 +79,7 @@ class PinnedAnswers(Generic[N, W]):
         if self.registry.reached.history not in ("", answer.as_of.history):
             outdated = self.clear() - watchers
         self._computations += 1
-        if self.registry.add(key, self._computations, answer.as_of, answer.record):
+        if self.registry.add(key, self._computations, answer.as_of, answer.record()):
             self._answers[key] = (self._computations, answer)
             return outdated
         return outdated | watchers

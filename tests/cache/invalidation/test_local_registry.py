@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cache.invalidation import local_registry
 from cache.invalidation.local_registry import LocalInvalidation, LocalRegistry
-from cache.lookup import CacheLookup, ComputedAnswer
+from cache.lookup import CacheLookup, Compute, ComputedAnswer
 from cache.protocol import Revisions
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index
@@ -128,7 +128,7 @@ async def test_a_slow_computation_is_not_served_by_what_a_later_one_depends_on(
 
 
 @pytest.mark.parametrize("history", ["a1", "another"])
-async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record(
+async def test_an_answer_without_dependencies_is_not_served_by_those_of_an_earlier_one(
     new_worker: NewWorker, truth: FakeChangeLog, history: str
 ) -> None:
     worker = new_worker()
@@ -138,12 +138,47 @@ async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record
 
     await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
     worker.answers.memory.entries.pop("key")  # evicted
-    assert await worker.answers.compute_first(CacheLookup("acme", "key"), at(acme=3), compute)
+    assert await worker.answers.compute_first(
+        CacheLookup("acme", "key", is_shared=False), at(acme=3), compute
+    )
     truth.commit("acme", b"travel")
 
     served = await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)
 
     assert served.body == b"new"
+
+
+async def test_an_answer_is_encoded_once_its_tenant_changes(
+    new_worker: NewWorker, truth: FakeChangeLog
+) -> None:
+    worker = new_worker()
+    encoded: list[str] = []
+
+    def computed(key: str) -> Compute:
+        def encode() -> bytes:
+            encoded.append(key)
+            return b"leave"
+
+        async def compute() -> ComputedAnswer:
+            return ComputedAnswer(b"old", at(acme=3), encode)
+
+        return compute
+
+    keys = [f"key {number}" for number in range(3 * local_registry.STEP_ANSWERS)]
+    for key in keys:
+        await worker.ask_locally(key, computed(key), acme=3)
+        await worker.ask_locally(key, computed(key), acme=3)
+    assert not encoded
+
+    truth.commit("acme", b"travel")
+    asked = asyncio.create_task(worker.ask_locally(keys[0], computed("again"), acme=4))
+    steps = set()
+    while not asked.done():
+        await asyncio.sleep(0)
+        steps.add(len(encoded))
+    assert (await asked).tier == "memory"
+    assert sorted(encoded) == sorted(keys)
+    assert len(steps) > 2, "all in one step of the event loop"
 
 
 async def test_an_answer_that_misses_an_applied_change_is_not_registered() -> None:
@@ -242,9 +277,9 @@ async def test_every_answer_is_that_of_the_revision(
             assert bodies[key] == changed[thing]
         else:
             bodies[key] = changed[thing]
-            local.add("acme", key, 1, now, thing)
+            local.add("acme", key, 1, now, thing.strip)
         for filled, as_of, depends_on, body in late:
             bodies[filled] = body
             local.discard("acme", filled)
-            local.add("acme", filled, 1, as_of, depends_on)
+            local.add("acme", filled, 1, as_of, depends_on.strip)
         late.clear()

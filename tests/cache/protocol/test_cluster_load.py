@@ -75,7 +75,7 @@ class Load:
     async def _compute(self, tenant: str, key: str) -> ComputedAnswer:
         body, as_of = str(self.written[tenant, key]).encode(), self.truth.revisions[tenant]
         await asyncio.sleep(RANDOM.choice((0, 0.001)))
-        return ComputedAnswer(body, at(**{tenant: as_of}), key.encode())
+        return ComputedAnswer(body, at(**{tenant: as_of}), key.encode)
 
 
 @asynccontextmanager

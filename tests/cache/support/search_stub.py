@@ -20,9 +20,9 @@ class Index:
 
     async def __call__(self) -> ComputedAnswer:
         self.asked += 1
-        computed = ComputedAnswer(
-            self.body, at(**self.revisions), self.record
-        )  # this is the snapshot
+        record = self.record
+        # This is the snapshot.
+        computed = ComputedAnswer(self.body, at(**self.revisions), lambda: record)
         await self.may_end.wait()
         return computed
 

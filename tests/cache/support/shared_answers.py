@@ -369,7 +369,7 @@ class SharedAnswersPlay:
             record = dependencies(documents, words, asking.scope, asking.top_k)
             changes, late[:] = [*late], []
             await self._change(changes)
-            return ComputedAnswer(body, revisions, record)
+            return ComputedAnswer(body, revisions, lambda: record)
 
         return compute
 

@@ -374,7 +374,7 @@ async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_cha
 
 
 @pytest.mark.thorough
-async def test_a_question_that_comes_again_survives_changes_that_do_not_concern_it(
+async def test_an_answer_survives_changes_that_do_not_concern_it(
     resident: Gateway, gateway: Gateway, ana: Caller
 ) -> None:
     async def revalidated() -> float:
@@ -387,10 +387,9 @@ async def test_a_question_that_comes_again_survives_changes_that_do_not_concern_
 
     question = "how much leave in a year"
     asking = resident.as_(ana)
-    for number in range(2):  # the second time, what the answer depends on is recorded
-        assert await asking.found(question) == ["leave"]
-        await change_another(number)
+    assert await asking.found(question) == ["leave"]
     before = await revalidated()
+    await change_another(1)
     assert await asking.found(question) == ["leave"]
     await change_another(2)
     again = await asking.search(question)

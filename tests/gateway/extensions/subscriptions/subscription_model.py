@@ -248,7 +248,7 @@ def frozen(pinned: Pinned, pins: Pins) -> Pins:
 
 
 def _computed(as_of: int) -> ComputedAnswer:
-    return ComputedAnswer(b"", _revisions(as_of), CONCERNING)
+    return ComputedAnswer(b"", _revisions(as_of), lambda: CONCERNING)
 
 
 def _revisions(revision: int) -> Revisions:
