@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 SURROGATES = r"\ud800-\udfff"
 CONTROLS = r"\x00-\x1f\x7f-\x9f"
-# The format characters of Unicode 15.1 (category Cf), which nobody sees or which reorder what one
-# sees, and the separators of lines and paragraphs. Scripts and emoji need U+200C and U+200D.
+# What nobody sees, or what reorders what one sees, in Unicode 15.1: format characters (class Cf),
+# separators of lines and paragraphs, fillers and reserved characters (Default_Ignorable_Code_Point
+# of DerivedCoreProperties.txt). Scripts and emoji need U+200C, U+200D and the variation selectors.
 INVISIBLE = (
-    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e"
-    r"\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+    r"\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180e"
+    r"\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
 
 _VISIBLE = re.compile(rf"[^\s{CONTROLS}{INVISIBLE}\u200c\u200d]")

@@ -85,7 +85,18 @@ def test_each_letter_has_one_normal_form_alone_and_under_an_accent() -> None:
 
 @pytest.mark.parametrize(
     "refused",
-    ["", "two words", "tab\t", "ana\u200b", "\u202eana", "soft\xadhyphen", "a" * 129, "x" * 9_999],
+    [
+        "",
+        "two words",
+        "tab\t",
+        "ana\u200b",
+        "\u202eana",
+        "soft\xadhyphen",
+        "ana\u3164",
+        "an\u034fa",
+        "a" * 129,
+        "x" * 9_999,
+    ],
 )
 def test_names_with_blanks_or_invisible_characters_are_refused(refused: str) -> None:
     with pytest.raises(ValidationError, match="128 characters"):
@@ -102,7 +113,7 @@ def test_a_name_may_be_as_long_as_its_normal_form_allows() -> None:
         SUBJECT.validate_python("ß" * (IDENTIFIER_CHARACTERS_MAX // 2 + 1))  # each becomes `ss`
 
 
-def test_invisible_characters_are_the_format_characters_without_joiners() -> None:
+def test_invisible_characters_are_format_characters_and_fillers_without_joiners() -> None:
     invisible = re.compile(f"[{form.INVISIBLE}]")
     formats = {
         code
@@ -116,5 +127,6 @@ def test_invisible_characters_are_the_format_characters_without_joiners() -> Non
         for code in range(sys.maxunicode + 1)
         if invisible.match(chr(code))
         and code not in formats
+        and chr(code) not in "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # fillers
         and unicodedata.category(chr(code)) != "Cn"  # given out after this Python was made
     ]
