@@ -44,6 +44,7 @@ from index.errors import (
     TokensFull,
     UnstorableText,
     VectorRefused,
+    WriteAwaited,
 )
 from index.model.identifiers import GROUPS_MAX
 from index.model.quota import Excess
@@ -318,6 +319,7 @@ def _problem_of(error: Exception, request_id: str) -> Problem:
             | TenantFull()
             | TokensFull()
             | UnstorableText()
+            | WriteAwaited()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -350,6 +352,7 @@ def _refused(
         | TenantFull
         | TokensFull
         | UnstorableText
+        | WriteAwaited
     ),
 ) -> Problem:
     match error:
@@ -367,6 +370,8 @@ def _refused(
             )
         case SourceReserved():
             return conflict("source", str(error))
+        case WriteAwaited():
+            return conflict("document", str(error))
         case TenantFull() | TokensFull():
             return Problem(409, "limit-reached", str(error))
         case UnstorableText():

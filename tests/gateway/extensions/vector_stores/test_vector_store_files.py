@@ -134,6 +134,31 @@ async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     assert (queued.status, done.status) == ("in_progress", "completed")
 
 
+@pytest.mark.isolated
+@pytest.mark.parametrize("attributes", [{"team": "people"}, {}])  # {}: as they are stored
+async def test_a_change_of_attributes_undoes_no_queued_write(
+    client: AsyncOpenAI, ana: Caller, settings: Settings, embedder: Embedder, attributes: object
+) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    file_id = await attached(client, store.id, "leave.md", LEAVE)
+    changed = {"path": f"/v1/vector_stores/{store.id}/files/{file_id}", "method": "POST"}
+    document = f"/v1/documents/{store.id}/{file_id}"
+    queued = await ana.call(
+        "PUT", document, json={"text": TRAVEL.decode()}, headers={"Prefer": "respond-async"}
+    )
+    assert queued.status_code == 202, queued.text
+
+    refused = await ana.call(**changed, json={"attributes": attributes})
+    assert (refused.status_code, "queued write" in refused.text) == (409, True)
+
+    async with (
+        open_services(settings, Metrics(), embedder) as services,
+        worker_loop.run_in_background(services.worker),
+    ):
+        await done(ana, queued.json()["status_url"])
+    assert (await ana.call("GET", document)).json()["text"] == TRAVEL.decode()
+
+
 @pytest.mark.slow
 async def test_what_would_be_refused_later_is_refused_at_once(
     settings: Settings, embedder: Embedder
