@@ -93,14 +93,24 @@ def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
 
 def _rows(file: SpreadsheetText) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with the number of its first line in the file."""
-    source = io.StringIO(file.text, newline="")
-    reader = csv.reader(source, delimiter=file.separator, strict=True)
+    row_characters = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal row_characters
+        for line in file.lines:
+            row_characters += len(line)
+            if row_characters > spreadsheet_text.ROW_CHARACTERS_MAX:
+                most = f"{spreadsheet_text.ROW_CHARACTERS_MAX:,} characters"
+                raise csv.Error(f"it has more than {most}")
+            yield line
+
+    reader = csv.reader(lines(), delimiter=file.separator, strict=True)
     first_line = file.first_line
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield first_line, cells
-            first_line = file.first_line + reader.line_num
+            first_line, row_characters = file.first_line + reader.line_num, 0
     except csv.Error as error:
         raise problems.malformed(f"Invalid CSV in the row of line {first_line}: {error}") from None
 

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.extensions.faqs.spreadsheet_text import ROW_CHARACTERS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
@@ -64,6 +65,16 @@ async def test_an_export_is_an_import(gateway: Gateway, admin: Caller) -> None:
     text = exported.decode()
     assert text.startswith('\ufeff"id","question","answer"')
     assert all(cell in text for cell in ('"\'=1+1?"', '"\'@x"', '"\'-k, l"', '"-7"', "\"''=x\""))
+
+
+@pytest.mark.parametrize("cell", [b"x,", b'"1\n2",'])
+async def test_a_row_that_is_too_long_is_refused_by_its_line(admin: Caller, cell: bytes) -> None:
+    good = b"\r\nquestion,answer\r\nHow much?,5\r\n"
+
+    refused = await post(admin, good + cell * ROW_CHARACTERS_MAX)
+
+    assert "line 4: it has more than 131,072" in problem(refused, 400)["detail"]
+    assert not await faqs(admin)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
