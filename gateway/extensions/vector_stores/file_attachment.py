@@ -80,7 +80,8 @@ async def _attach(
     written, job_id, error = None, None, None
     try:
         text = await _text(context, caller, file)
-        document = _document_body(store, file, body, text)
+        threads = context.services.documents.writer.threads  # a long text holds an event loop
+        document = await threads.run(tenant, _document_body, store, file, body, text)
         written = await _write(context, caller, document_id, document)
         if written is None:
             job_id = await _queue(context, caller, document_id, document)

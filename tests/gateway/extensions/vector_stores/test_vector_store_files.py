@@ -1,6 +1,7 @@
 """Files of vector stores, by OpenAI's own client: how they are attached, listed and refused."""
 
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 
 import openai
 import pytest
@@ -10,6 +11,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
+from index.model import document, form
 from index.search.query_embedder import Embedder
 from tests.gateway.extensions.vector_stores.test_vector_store_rights import done
 from tests.gateway.extensions.vector_stores.test_vector_stores import (
@@ -134,6 +136,23 @@ async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     assert (queued.status, done.status) == ("in_progress", "completed")
 
 
+async def test_the_text_of_a_file_is_normalised_in_a_thread(
+    client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set()
+
+    def watched(text: str) -> Iterator[str]:
+        threads.add(threading.get_ident())
+        return iter(form.parts(text))
+
+    store = await client.vector_stores.create(name="Handbook")
+    monkeypatch.setattr(document, "parts", watched)
+    await attached(client, store.id, "leave.md", LEAVE * 1_000)
+
+    assert threads
+    assert threading.get_ident() not in threads
+
+
 @pytest.mark.isolated
 @pytest.mark.parametrize("attributes", [{"team": "people"}, {}])  # {}: as they are stored
 async def test_a_change_of_attributes_undoes_no_queued_write(
@@ -142,9 +161,9 @@ async def test_a_change_of_attributes_undoes_no_queued_write(
     store = await client.vector_stores.create(name="Handbook")
     file_id = await attached(client, store.id, "leave.md", LEAVE)
     changed = {"path": f"/v1/vector_stores/{store.id}/files/{file_id}", "method": "POST"}
-    document = f"/v1/documents/{store.id}/{file_id}"
+    path = f"/v1/documents/{store.id}/{file_id}"
     queued = await ana.call(
-        "PUT", document, json={"text": TRAVEL.decode()}, headers={"Prefer": "respond-async"}
+        "PUT", path, json={"text": TRAVEL.decode()}, headers={"Prefer": "respond-async"}
     )
     assert queued.status_code == 202, queued.text
 
@@ -156,7 +175,7 @@ async def test_a_change_of_attributes_undoes_no_queued_write(
         worker_loop.run_in_background(services.worker),
     ):
         await done(ana, queued.json()["status_url"])
-    assert (await ana.call("GET", document)).json()["text"] == TRAVEL.decode()
+    assert (await ana.call("GET", path)).json()["text"] == TRAVEL.decode()
 
 
 @pytest.mark.slow
