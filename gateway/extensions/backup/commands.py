@@ -1,6 +1,7 @@
 """`nearhit backup` and `nearhit restore`, which ends all answers that were cached before."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ def backup(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the whole database, of one instant, to a file; searches and writers keep running.
+    """Write all that Nearhit stores, of one instant, to a file; searches and writers keep running.
 
     The file is a dump in pg_dump's custom format, readable by its owner alone. It appears under its
     name once it is complete and on disk; a run that fails leaves an existing file as it is.
@@ -33,15 +34,18 @@ def backup(
         from gateway.extensions.backup import dumps
 
         assert settings.database_url is not None
+        url = settings.database_url.get_secret_value()
         if file.exists() and not replace:
             raise CommandError(f"{file} exists: choose another name, or use --replace")
         if not file.absolute().parent.is_dir():
             raise CommandError(f"{file.absolute().parent} is not a folder")
         with atomic_file.writing(file, replace=replace) as (part, written):
-            dumps.write(settings.database_url.get_secret_value(), part, written)
+            parts = asyncio.run(dumps.parts_of(url))
+            dumps.write(url, parts, part, written)
             size_bytes = part.stat().st_size
-    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}"
-    common.print_result(text, {"file": str(file), "bytes": size_bytes}, as_json=as_json)
+    value = {"file": str(file), "bytes": size_bytes, "left_out": list(parts.of_others)}
+    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}{_without(parts.of_others)}"
+    common.print_result(text, value, as_json=as_json)
 
 
 @COMMANDS.command(rich_help_panel="Copies")
@@ -74,14 +78,22 @@ def restore(
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
+        left_out: Sequence[str] = ()
         if file is not None:
             target = asyncio.run(restored_database.prepare(url))
             if target.has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
             dumps.require_same_schemas(file, target.extension_schemas)
-            dumps.restore(url, file, target.begin)
+            left_out = dumps.restore(url, file, target.begin)
         asyncio.run(restored_database.finish(url, IdentifierPolicy(settings.identifier_case)))
-    value = {"file": None if file is None else str(file), "restored": True}
-    text = f"restored {file}" if file else "nothing restored, as no file is named"
+    restored = None if file is None else str(file)
+    value = {"file": restored, "restored": True, "left_out": list(left_out)}
+    text = (
+        f"restored {file}{_without(left_out)}" if file else "nothing restored, as no file is named"
+    )
     text += "; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)
+
+
+def _without(left_out: Sequence[str]) -> str:
+    return f" without what belongs to other logins: {', '.join(left_out)}" if left_out else ""

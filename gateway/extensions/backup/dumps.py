@@ -5,29 +5,65 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from gateway.extension import CommandError
 from gateway.extensions.backup import postgres_programs
+from index.postgres import connections
+from index.postgres.setup import prerequisites
 
 # Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
 _ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
+_OWNER = re.compile(rb"\d+; \d+ \d+ TABLE \S+ tenants( .+\n)")  # each entry ends with its own
+_OBJECT = re.compile(rb"\d+; \d+ \d+ (?:TABLE|VIEW|SEQUENCE|FUNCTION|TYPE) (?!DATA )\S+ (\S+)")
 _EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
+# Patterns of pg_dump: the schema, and what others than the owner of the tables have in it.
+_PATTERNS = """
+SELECT quote_ident(current_schema()) AS schema, array(
+    SELECT format('%I.%I', current_schema(), relname) FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace
+      AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relowner <> (
+          SELECT min(relowner) FROM pg_class
+          WHERE relnamespace = current_schema()::regnamespace AND relname = 'tenants'
+      )
+) AS of_others"""
 _CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);")
 
 
-def write(url: str, part: Path, written: IO[bytes]) -> None:
+@dataclass(frozen=True, slots=True)
+class DumpedParts:
+    """The schema that pg_dump reads, and what of it belongs to others and is left out."""
+
+    schema: str
+    of_others: Sequence[str]
+
+
+async def parts_of(url: str) -> DumpedParts:
+    """Raises `DatabaseUnavailable`."""
+    async with connections.direct_connection(url) as connection:
+        row = await connection.fetchrow(_PATTERNS)
+    assert row is not None
+    return DumpedParts(**row)
+
+
+def write(url: str, parts: DumpedParts, part: Path, written: IO[bytes]) -> None:
     """Write a dump to the open file `part`, and read its table of contents.
 
     Raises `CommandError`.
     """
+    selection = [
+        f"--schema={parts.schema}",
+        *(f"--extension={name}" for name in prerequisites.EXTENSIONS),
+        *(f"--exclude-table={name}" for name in parts.of_others),
+    ]
     with tempfile.TemporaryFile() as errors:
         for command, output in (
             # Read leases are in an unlogged table: those of a restored database hold for nobody.
-            (["pg_dump", "--format=custom", "--no-unlogged-table-data"], written),
+            (["pg_dump", "--format=custom", "--no-unlogged-table-data", *selection], written),
             (["pg_restore", "--list", str(part)], subprocess.DEVNULL),
         ):
             ended = subprocess.run(  # noqa: S603  a program of PostgreSQL's
@@ -76,10 +112,14 @@ def require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
     )
 
 
-def restore(url: str, file: Path, begin: str) -> None:
-    """Restore in one transaction, which commits only if the whole dump was read and written."""
+def restore(url: str, file: Path, begin: str) -> Sequence[str]:
+    """Restore in one transaction, which commits only if the whole dump was read and written.
+
+    Returns the names of what is left out, because it does not belong to the owner of the tables.
+    """
     with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
-        contents.write(_own_contents(file, errors))
+        own, of_others = _sorted_contents(file, errors)
+        contents.writelines(own)
         contents.flush()
         read = subprocess.Popen(  # noqa: S603  a program of PostgreSQL's
             [
@@ -115,12 +155,16 @@ def restore(url: str, file: Path, begin: str) -> None:
             write.stdin.write(b"ROLLBACK;\n" if read.wait() else b"COMMIT;\n")
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
+    return [found[1].decode() for line in of_others if (found := _OBJECT.match(line))]
 
 
-def _own_contents(file: Path, errors: IO[bytes]) -> bytes:
-    """The dump's table of contents without what belongs to the server's administrator."""
-    lines = _contents(file, errors)
-    return b"".join(line for line in lines if not _ADMINISTRATORS.match(line))
+def _sorted_contents(file: Path, errors: IO[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """The dump's table of contents without what the administrator makes: ours, and others'."""
+    lines = [line for line in _contents(file, errors) if not _ADMINISTRATORS.match(line)]
+    owner = next((found[1] for line in lines if (found := _OWNER.match(line))), b"")
+    return [line for line in lines if line.endswith(owner)], [
+        line for line in lines if not line.endswith(owner)
+    ]
 
 
 def _contents(file: Path, errors: IO[bytes]) -> list[bytes]:

@@ -9,12 +9,13 @@ from index.postgres.setup import migrate, prerequisites
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
 # The owner of the tables; without tables, that of the database, if a superuser restores for it.
+# Others may have tables in the schema too, which stay.
 _TARGET = """
 SELECT quote_ident(current_schema()) AS schema, quote_ident(owner.rolname) AS owner,
     owner_of_tables IS NOT NULL AS has_tables
 FROM (
     SELECT min(relowner) AS owner_of_tables FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+    WHERE relnamespace = current_schema()::regnamespace AND relname = 'tenants'
 ) AS present
 JOIN pg_database ON datname = current_database()
 JOIN pg_roles AS login ON login.rolname = current_user
@@ -28,6 +29,7 @@ DO $drop$
 DECLARE
     command text;
     commands text[];
+    owner oid := (SELECT oid FROM pg_roles WHERE rolname = current_user);
 BEGIN
     SELECT array_agg(drop_command) INTO commands FROM (
         SELECT format(
@@ -35,19 +37,19 @@ BEGIN
         ) AS drop_command
         FROM pg_class
         WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
-          AND NOT relispartition
+          AND NOT relispartition AND relowner = owner
         HAVING count(*) > 0
         UNION ALL
         SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', pg_proc.oid::regprocedure)
         FROM pg_proc
-        WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS (
+        WHERE pronamespace = current_schema()::regnamespace AND proowner = owner AND NOT EXISTS (
             SELECT FROM pg_depend
             WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e'
         )
         UNION ALL
         SELECT format('DROP SEQUENCE IF EXISTS %s CASCADE', pg_class.oid::regclass)
         FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'
+        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND relowner = owner
     ) AS each_command;
     FOREACH command IN ARRAY coalesce(commands, '{}') LOOP
         EXECUTE command;

@@ -28,7 +28,11 @@ EXTENSIONS = ("CREATE EXTENSION vector", "CREATE EXTENSION pg_trgm")
 ROLES = ("nearhit_search", "nearhit_shards")
 SHIPPED = migrate.shipped()
 OWNERS = """
-SELECT array_agg(DISTINCT tableowner) FROM pg_tables WHERE schemaname = 'public'"""
+SELECT array_agg(DISTINCT tableowner) FROM pg_tables
+WHERE schemaname = 'public' AND tablename <> 'Of others'"""
+OF_OTHERS = """
+SELECT count(to_regclass(name)) + count(to_regproc(name))
+FROM unnest(ARRAY['"Of others"', 'others.notes', 'numbers', 'theirs']) AS name"""
 
 
 @pytest.fixture(scope="module")
@@ -234,19 +238,29 @@ def no_blocking_calls() -> None:
     """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
-@pytest.mark.thorough
+@pytest.mark.sampled("ordinary login")
 @pytest.mark.usefixtures("with_roles")
 @pytest.mark.parametrize("restored_by", ["ordinary login", "superuser"])
 async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
     own_servers: Servers, administrator: str, embedder: Embedder, tmp_path: Path, restored_by: str
 ) -> None:
-    """Into the database itself, in place of its content, and into an empty one."""
+    """Into the database itself, in place of its content, and into an empty one.
+
+    What others have in the database is not in the backup, and stays.
+    """
     dump = str(tmp_path / "nearhit.dump")
     for statement in EXTENSIONS:
         await run_sql(administrator, statement)
+    of_others = (
+        'CREATE TABLE "Of others" AS SELECT 1 AS id; CREATE SCHEMA others; '
+        "CREATE TABLE others.notes AS SELECT 2 AS id; CREATE SEQUENCE numbers; "
+        "CREATE FUNCTION theirs() RETURNS int LANGUAGE sql AS 'SELECT 3'"
+    )
+    await run_sql(administrator, of_others)
     settings = settings_of(ordinary(administrator), own_servers)
     assert await found_after_a_write(settings, embedder) == ["leave"]
-    await succeeds(environment_of(settings), "backup", dump)
+    said = await succeeds(environment_of(settings), "backup", dump)
+    assert all(name in said for name in ('public."Of others"', "public.numbers"))
     empty = f"nearhit_{secrets.token_hex(6)}"
     await run_sql(own_servers.database_url, f"CREATE DATABASE {empty} OWNER {LOGIN}")
     other = named(own_servers.database_url, empty)
@@ -258,6 +272,7 @@ async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
         await succeeds(environment_of(settings_of(login, own_servers)), "restore", dump, *options)
 
         assert await value_of(url, OWNERS) == [LOGIN]
+        assert (await value_of(url, OF_OTHERS) == 4) == (url == administrator)
         async with running(settings_of(ordinary(url), own_servers), embedder) as gateway:
             ana = await gateway.caller("ana", tenant="acme")
             assert await ana.found("annual leave") == ["leave"]

@@ -97,7 +97,7 @@ async def test_without_the_database_nothing_is_written_and_no_password_is_shown(
 
     said = await refused(environment, "backup", str(tmp_path / "nearhit.dump"))
 
-    assert "nothing was backed up: pg_dump" in said
+    assert "PostgreSQL at 127.0.0.1:1 can't be reached" in said
     assert "cheese" not in said
     assert names(tmp_path) == []
 
