@@ -5,9 +5,10 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
-# Of pip's lines, those that show progress: a package's name.
-SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p'
-NO_INDEX := { echo "The packages could not be installed: pip says why above. If it reaches no package index, name a proxy or another index in its settings."; exit 1; }
+# Of pip's lines, those that show progress, a package's name, and why packages don't fit together.
+SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p; /^The conflict/,$$p'
+NOT_INSTALLED := { echo "The packages could not be installed: pip says why above. They need 0.5 GB, and a package index that pip's settings may name."; exit 1; }
+NEW_ENOUGH := 'import sys; sys.version_info >= (3, 11) or sys.exit("Nearhit needs Python 3.11 or later: make PYTHON=python3.12 …")'
 # With bytecode each process that the tests start is ready in half of the time.
 unexport PYTHONDONTWRITEBYTECODE
 # pip would take a third of its time to compile what is never imported.
@@ -25,9 +26,10 @@ all: format lint types layers test
 # A stamp is younger than what it was made of, so a second `make` installs nothing.
 # The product alone, as its users have it.
 .venv/product: pyproject.toml constraints.txt
+	@$(PYTHON) -c $(NEW_ENOUGH)
 	@$(PYTHON) -m venv .venv
 	@echo "Nearhit and its packages are installed into .venv (some 90 packages, 0.5 GB):"
-	@$(BIN)/python -m pip install --retries 2 --constraint constraints.txt --editable . | $(SHOW_PACKAGES) || $(NO_INDEX)
+	@$(BIN)/python -m pip install --retries 2 --constraint constraints.txt --editable . | $(SHOW_PACKAGES) || $(NOT_INSTALLED)
 	@touch $@
 
 # What the checks and tests need on top.

@@ -113,6 +113,26 @@ async def test_all_that_is_missing_is_said_before_a_table_is_made(administrator:
     assert not await value_of(administrator, "SELECT to_regclass('migrations') IS NOT NULL")
 
 
+async def test_an_administrator_who_is_no_superuser_makes_the_login_as_the_page_says(
+    own_servers: Servers,
+) -> None:
+    name = f"nearhit_{secrets.token_hex(6)}"
+    page = (Path(__file__).parents[3] / "docs/operations/run.md").read_text()
+    block = page.partition("```sql\n")[2].partition("\\c nearhit")[0].replace("nearhit", name)
+    await run_sql(
+        own_servers.database_url,
+        f"CREATE ROLE {name}_admin LOGIN CREATEROLE CREATEDB PASSWORD '{PASSWORD}'",
+    )
+    parts = urlsplit(own_servers.database_url)
+    administrator = urlunsplit(parts._replace(netloc=f"{name}_admin:{PASSWORD}@"))
+
+    for statement in block.splitlines():
+        await run_sql(administrator, statement)
+
+    owner = "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()"
+    assert await value_of(named(own_servers.database_url, name), owner) == name
+
+
 @pytest.mark.thorough
 async def test_what_the_refusal_says_is_enough(
     own_servers: Servers, administrator: str, embedder: Embedder
