@@ -234,7 +234,7 @@ class LocalInvalidation(Generic[N]):
         registry.apply([each for each in change_sets if each is not None], since)
 
     def _register(self, tenant: str, registry: LocalRegistry[N], count: int) -> int:
-        """Register up to so many answers that wait; return how many did."""
+        """Register at most `count` of the answers that wait; return how many those were."""
         keys = list(itertools.islice(self._waiting.of_tenant(tenant), count))
         for key in keys:
             waiting = self._waiting.pop(key)

@@ -39,8 +39,8 @@ _COMPOSING = re.compile(
     "\U000113c2\U000113c5\U000113c7-\U000113c9\U000114b0\U000114ba\U000114bd\U000115af\U00011930"
     "\U0001611e-\U00016120\U00016129\U00016d67]"
 )
-# A call of C holds the interpreter until it has read its whole text. So many characters take a
-# fraction of a millisecond; two million took a third of a second.
+# A function written in C holds the interpreter until it has read its text. So many characters take
+# a fraction of a millisecond; two million took a third of a second.
 PART_CHARACTERS_MAX = 16_384
 # Only these decompose into marks without a letter, three of them without being marks themselves.
 _OF_MARKS = {

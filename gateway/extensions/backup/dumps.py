@@ -18,7 +18,8 @@ from index.postgres.setup import prerequisites
 
 # Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
 _ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
-_OWNER = re.compile(rb"\d+; \d+ \d+ TABLE \S+ tenants( .+\n)")  # each entry ends with its own
+# Each entry ends with its owner. No other program's table in a dump has this name.
+_OWNER = re.compile(rb"\d+; \d+ \d+ TABLE \S+ chunk_partitions( .+\n)")
 _OBJECT = re.compile(rb"\d+; \d+ \d+ (?:TABLE|VIEW|SEQUENCE|FUNCTION|TYPE) (?!DATA )\S+ (\S+)")
 _EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
 # Patterns of pg_dump: the schema, and what others than the owner of the tables have in it.
@@ -36,7 +37,9 @@ _CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH
 
 @dataclass(frozen=True, slots=True)
 class DumpedParts:
-    """The schema that pg_dump reads, and what of it belongs to others and is left out."""
+    """The schema that pg_dump reads, and the tables, views and sequences of others in it, which it
+    leaves out.
+    """
 
     schema: str
     of_others: Sequence[str]

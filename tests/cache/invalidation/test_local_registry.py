@@ -181,6 +181,43 @@ async def test_an_answer_is_encoded_once_its_tenant_changes(
     assert len(steps) > 2, "all in one step of the event loop"
 
 
+async def test_an_answer_that_comes_while_changes_are_read_is_registered_before_they_are_applied(
+    truth: FakeChangeLog,
+) -> None:
+    local: LocalInvalidation[Changed] = LocalInvalidation(truth, FakeDependencyIndex)
+    local.add("acme", "first", 1, at(acme=3), b"leave".strip)
+    truth.commit("acme", b"travel")
+    truth.answers.clear()
+    caught_up = asyncio.create_task(local.valid_until("acme", "first", 1, at(acme=4)))
+    while not truth.asked:
+        await asyncio.sleep(0)
+    local.add("acme", "second", 1, at(acme=3), b"leave".strip)
+    truth.answers.set()
+
+    assert await caught_up == at(acme=4)
+    assert await local.valid_until("acme", "second", 1, at(acme=4)) == at(acme=4)
+
+
+async def test_an_answer_that_waits_vouches_for_its_own_computation_alone(
+    truth: FakeChangeLog,
+) -> None:
+    local: LocalInvalidation[Changed] = LocalInvalidation(truth, FakeDependencyIndex)
+    local.add("acme", "key", 2, at(acme=3), b"leave".strip)
+
+    assert await local.valid_until("acme", "key", 1, at(acme=3)) is None
+    assert await local.valid_until("acme", "key", 2, at(acme=3)) == at(acme=3)
+
+
+async def test_no_changes_are_read_for_the_answers_of_another_history(
+    truth: FakeChangeLog,
+) -> None:
+    local: LocalInvalidation[Changed] = LocalInvalidation(truth, FakeDependencyIndex)
+    local.add("acme", "key", 1, Revisions("another", {"acme": 2}), b"leave".strip)
+
+    assert await local.valid_until("acme", "key", 1, at(acme=3)) is None
+    assert not truth.asked
+
+
 async def test_an_answer_that_misses_an_applied_change_is_not_registered() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
     registry.add("first", 1, at(acme=0), b"leave")
