@@ -68,10 +68,10 @@ class Answers:
         last; else None.
         """
         entry = self.memory.entries.get(key)
-        if entry is None or entry.valid_until is not valid_until:
+        if entry is None or entry.served.valid_until is not valid_until:
             return None
         self._count("memory")
-        return entry.served(key)
+        return entry.served
 
     async def compute_first(
         self,

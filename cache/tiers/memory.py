@@ -1,12 +1,12 @@
 """The first tier (L1): the answers of this process, and the changes that invalidate them."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from cache.invalidation.drain import CountEvent
 from cache.invalidation.local_registry import LocalInvalidation
-from cache.lookup import ServedAnswer
+from cache.lookup import CacheLookup, ServedAnswer
 from cache.protocol import Revisions
 from cache.tiers.tier import LookupRun
 from common.shares.cache import FairCache
@@ -16,18 +16,14 @@ _OVERHEAD_BYTES = 600  # an entry without its body, measured with sys.getsizeof 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntry:
-    """A body and the revision of each partition up to which it is correct.
+    """An answer as it is served from memory.
 
-    This stays true forever, because the revisions name their history.
+    It stays correct forever at its revisions, because they name their history.
     computation: the number of the computation of this process that gave the body; 0 if none did.
     """
 
-    body: bytes
-    valid_until: Revisions
+    served: ServedAnswer
     computation: int = 0
-
-    def served(self, key: str) -> ServedAnswer:
-        return ServedAnswer(self.body, self.valid_until, "memory", key)
 
 
 class MemoryTier:
@@ -37,7 +33,7 @@ class MemoryTier:
         self, size_bytes_max: int, invalidation: LocalInvalidation[Any], count: CountEvent
     ) -> None:
         self.entries: FairCache[str, LocalEntry] = FairCache(
-            size_bytes_max, lambda entry: len(entry.body) + _OVERHEAD_BYTES
+            size_bytes_max, lambda entry: len(entry.served.body) + _OVERHEAD_BYTES
         )
         self._invalidation = invalidation
         self._count = count
@@ -46,7 +42,7 @@ class MemoryTier:
     def find(self, key: str, revisions: Revisions) -> ServedAnswer | None:
         """The answer that is known to be correct at these revisions; nothing is read for it."""
         entry = self.entries.get(key)
-        return entry.served(key) if entry and entry.valid_until.reach(revisions) else None
+        return entry.served if entry and entry.served.valid_until.reach(revisions) else None
 
     async def look(self, run: LookupRun) -> ServedAnswer | None:
         """Also an answer of earlier revisions, if no change since invalidates it.
@@ -55,8 +51,8 @@ class MemoryTier:
         """
         lookup, revisions = run.lookup, run.revisions
         entry = self.entries.get(lookup.key)
-        if entry is None or entry.valid_until.reach(revisions):
-            return None if entry is None else entry.served(lookup.key)
+        if entry is None or entry.served.valid_until.reach(revisions):
+            return None if entry is None else entry.served
         if lookup.is_shared:
             return None
         valid_until = await self._invalidation.valid_until(
@@ -65,23 +61,19 @@ class MemoryTier:
         if valid_until is None:
             return None
         self._count("revalidated")
-        entry = replace(entry, valid_until=valid_until)
-        self.entries.put(lookup.tenant, lookup.key, entry)
-        return entry.served(lookup.key)
+        return self._put(lookup, entry.served.body, valid_until, entry.computation)
 
     async def keep(self, run: LookupRun, served: ServedAnswer) -> ServedAnswer:
         lookup, answer = run.lookup, run.keepable
         if answer is not None:
             computation = next(self._computations)
-            entry = LocalEntry(answer.body, answer.as_of, computation)
-            self.entries.put(lookup.tenant, lookup.key, entry)
+            self._put(lookup, answer.body, answer.as_of, computation)
             if not lookup.is_shared:  # else Redis holds what invalidates it
                 self._invalidation.add(
                     lookup.tenant, lookup.key, computation, answer.as_of, answer.record
                 )
         elif served.tier == "redis":
-            entry = LocalEntry(served.body, served.valid_until)
-            self.entries.put(lookup.tenant, lookup.key, entry)
+            self._put(lookup, served.body, served.valid_until)
         return served
 
     def drop(self, tenant: str, key: str) -> None:
@@ -91,3 +83,10 @@ class MemoryTier:
     def clear(self) -> None:
         self.entries.clear()
         self._invalidation.clear()
+
+    def _put(
+        self, lookup: CacheLookup, body: bytes, valid_until: Revisions, computation: int = 0
+    ) -> ServedAnswer:
+        served = ServedAnswer(body, valid_until, "memory", lookup.key)
+        self.entries.put(lookup.tenant, lookup.key, LocalEntry(served, computation))
+        return served

@@ -68,11 +68,13 @@ class AdmissionControl:
         counters = self._counters.get((principal.tenant, name))
         return self._new_counters(principal.tenant, name) if counters is None else counters
 
-    def has_local(self, counters: Counters) -> bool:
-        """Whether all buckets have local tokens, so that `spend_local` spends one of each."""
-        for counter in counters:  # noqa: SIM110  a loop: each cached answer comes by here
+    def spend_all_local(self, counters: Counters) -> bool:
+        """Spend a local token of each bucket; none, and False, if a bucket has none."""
+        for counter in counters:
             if not counter.local_tokens.has_token:
                 return False
+        for counter in counters:
+            counter.local_tokens.spend()
         return True
 
     def spend_local(self, counters: Counters) -> Counters:
@@ -83,7 +85,7 @@ class AdmissionControl:
         return ()
 
     def unspend_local(self, counters: Counters) -> None:
-        """Put back what `spend_local` has spent: a token of each bucket."""
+        """Put back what `spend_all_local` has spent."""
         for counter in counters:
             counter.local_tokens.unspend()
 

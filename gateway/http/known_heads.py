@@ -138,52 +138,45 @@ class KnownHeads:
         head = self._heads.get(_digest(parts))
         if head is None:
             return None
-        length, own_id, parent = _values(parts)
-        if length != b"%d" % (len(received) - end):
+        # Of equal names the last one counts.
+        values = dict(zip(map(bytes.lower, parts[1::3]), parts[2::3], strict=True))
+        own_id, parent = values.get(b"x-request-id"), values.get(b"traceparent")
+        if values.get(b"content-length") != b"%d" % (len(received) - end):
             return None
         if own_id is not None and not is_request_id(own_id):
             return None
         if parent is not None and (self._is_traced or not _TRACEPARENT.fullmatch(parent)):
             return None
-        trace = Trace(request_id(own_id), started_s, {})
-        return self._begun(head, received[end:], trace, client)
+        counters, tenant = self.admission.counters(head.principal), head.principal.tenant
+        if not self.admission.spend_all_local(counters):
+            return None
+        trace = Trace(request_id(own_id), started_s, {}, head.route, tenant=tenant)
+        trace.counters, trace.rights_as_of = counters, self.rights_as_of.get(tenant)
+        pending = self._pending_request(head, received[end:], trace, client)
+        if pending is None:
+            self.admission.unspend_local(counters)
+        return pending
 
     def pause(self) -> None:
         """Find nothing for some time."""
         self._resumes_s = self.deadlines.loop.time() + _PAUSE_S
 
-    def complete(self, head: KnownHead, trace: Trace, response: Response) -> None:
-        """Add to the response, and to its trace, what the application does."""
-        trace.route, trace.tenant = head.route, head.principal.tenant
-        trace.status = response.status_code
-        if trace.counters:
-            header = self.admission.ratelimit_header(trace.counters)
-            response.raw_headers.append((b"ratelimit", header))
-        if trace.rights_as_of is not None:
-            response.raw_headers.append(trace.rights_as_of)
-
-    def _begun(
+    def _pending_request(
         self, head: KnownHead, body: bytes, trace: Trace, client: str
     ) -> "PendingRequest | None":
-        """The request, unless its caller has no tokens, or nothing but the application answers."""
-        principal = head.principal
-        trace.counters = self.admission.counters(principal)
-        if not self.admission.has_local(trace.counters):
-            return None
+        """None if nothing but the application answers."""
         request = self._requests.get((head, body)) or self._read(head, body)
         if request is None:
             return None
-        trace.rights_as_of = self.rights_as_of.get(principal.tenant)
         if request.is_in_memory:
             return RecallingRequest(self, head, request, trace)
         if (
             self._is_traced  # nothing would record the spans of its statements
-            or self.authenticator.known(principal.digest) is not principal
+            or self.authenticator.known(head.principal.digest) is not head.principal
             or not request.may_be_computed
         ):
             return None
-        slot = Slot(self.admission, principal.tenant, client)
-        return ComputingRequest(self, head, request, trace, slot)
+        return ComputingRequest(self, head, request, trace, client)
 
     def _read(self, head: KnownHead, body: bytes) -> KnownRequest | None:
         try:
@@ -196,7 +189,10 @@ class KnownHeads:
 
 
 class PendingRequest(ABC):
-    """One request of a known head, until it has a response or takes the usual way."""
+    """One request of a known head, until it has a response or takes the usual way.
+
+    Its tokens are spent. `_leave` gives back what `_begin` takes besides.
+    """
 
     __slots__ = (
         "_head",
@@ -209,20 +205,15 @@ class PendingRequest(ABC):
         "trace",
     )
 
+    _leave: Callable[[], None]
+
     def __init__(
-        self,
-        heads: KnownHeads,
-        head: KnownHead,
-        request: KnownRequest,
-        trace: Trace,
-        leave: Callable[[], None],
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
     ) -> None:
-        """leave: the request is no longer under way."""
         self._heads = heads
         self._head = head
         self._request = request
         self.trace = trace
-        self._leave = leave
 
     def begin(self, on_response: OnResponse) -> None:
         """Call `on_response` once, now or as soon as there is a response."""
@@ -230,7 +221,7 @@ class PendingRequest(ABC):
         try:
             self._begin()
         except Problem:  # the usual way gives it
-            on_response(None)
+            self._take_usual_way()
 
     def end(self) -> None:
         """What the request waits for has not come in time."""
@@ -239,7 +230,7 @@ class PendingRequest(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Count the request, spend its tokens, and respond or wait for what the response needs.
+        """Count the request, and respond or wait for what the response needs.
 
         Raises a `Problem` before any of it.
         """
@@ -260,7 +251,7 @@ class PendingRequest(ABC):
         self._respond(work.result)
 
     def _respond(self, outcome: Callable[[], Any]) -> None:
-        heads, response = self._heads, None
+        heads, trace, response = self._heads, self.trace, None
         try:
             response = self._response(outcome())
         except (asyncio.CancelledError, DatabaseUnavailable, Problem):
@@ -269,12 +260,20 @@ class PendingRequest(ABC):
             log.exception("known_head")
         self._leave()
         if response is None:
-            heads.admission.unspend_local(self.trace.counters)  # the usual way spends them
-            self._on_response(None)
+            self._take_usual_way()
             return
-        heads.complete(self._head, self.trace, response)
+        trace.status = response.status_code
+        if trace.counters:
+            header = heads.admission.ratelimit_header(trace.counters)
+            response.raw_headers.append((b"ratelimit", header))
+        if trace.rights_as_of is not None:
+            response.raw_headers.append(trace.rights_as_of)
         self._on_response(response)
-        heads.recorder.record(self._head.method, self.trace)
+        heads.recorder.record(self._head.method, trace)
+
+    def _take_usual_way(self) -> None:
+        self._heads.admission.unspend_local(self.trace.counters)  # they are spent there
+        self._on_response(None)
 
 
 class RecallingRequest(PendingRequest):
@@ -282,17 +281,11 @@ class RecallingRequest(PendingRequest):
 
     __slots__ = ("_recalled",)
 
-    def __init__(
-        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
-    ) -> None:
-        leave = partial(heads.admission.requests.give_back, head.principal.tenant)
-        super().__init__(heads, head, request, trace, leave)
-
     def _begin(self) -> None:
         heads, principal, freshness = self._heads, self._head.principal, self._request.freshness
         self._recalled = heads.authenticator.recall(principal, freshness)
         heads.admission.begin(principal.tenant)
-        heads.admission.spend_local(self.trace.counters)
+        self._leave = partial(heads.admission.requests.give_back, principal.tenant)
         if self._recalled is None:
             self._wait_for(heads.authenticator.read_revisions(principal, freshness))
         else:
@@ -309,19 +302,20 @@ class RecallingRequest(PendingRequest):
 class ComputingRequest(PendingRequest):
     """A request whose answer is computed."""
 
-    __slots__ = ("_slot",)
+    __slots__ = ("_client",)
 
     def __init__(
-        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace, slot: Slot
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace, client: str
     ) -> None:
-        super().__init__(heads, head, request, trace, slot.end)
-        self._slot = slot
+        super().__init__(heads, head, request, trace)
+        self._client = client
 
     def _begin(self) -> None:
         heads, context = self._heads, Context()
-        self._slot.begin()
-        heads.admission.spend_local(self.trace.counters)  # first: who has none computes nothing
-        work = context.run(take_turns, self._slot, self._compute())
+        slot = Slot(heads.admission, self._head.principal.tenant, self._client)
+        slot.begin()
+        self._leave = slot.end
+        work = context.run(take_turns, slot, self._compute())
         self._wait_for(asyncio.Task(work, loop=heads.deadlines.loop, context=context))
 
     async def _compute(self) -> None:
@@ -343,17 +337,3 @@ def _digest(parts: list[bytes]) -> bytes:
     """
     common = _END.join((*parts[::3], *parts[1::3]))
     return hashlib.blake2b(common, digest_size=_DIGEST_BYTES).digest()
-
-
-def _values(parts: list[bytes]) -> tuple[bytes, bytes | None, bytes | None]:
-    """The length, the request's id and `traceparent`; of equal names the last."""
-    length, own_id, parent = b"", None, None
-    for name, value in zip(parts[1::3], parts[2::3], strict=True):
-        match name.lower():
-            case b"content-length":
-                length = value
-            case b"x-request-id":
-                own_id = value
-            case _:
-                parent = value
-    return length, own_id, parent

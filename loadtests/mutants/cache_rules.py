@@ -48,7 +48,7 @@ def _finds_at_any_revision(
     self: memory.MemoryTier, key: str, _revisions: Revisions
 ) -> ServedAnswer | None:
     entry = self.entries.get(key)
-    return None if entry is None else entry.served(key)
+    return None if entry is None else entry.served
 
 
 def _believes_any_server(state: State | None, _run: str, history: str) -> State | None:

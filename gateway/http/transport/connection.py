@@ -72,6 +72,7 @@ class Connection(HttpToolsProtocol):
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
         self.peer = self.client[0] if self.client else ""
         self.tenant = ""  # of the last request with a valid key; all others share one's turns
+        self.was_used = False
         self._is_in_reserve = not self._connections.add(self, self.peer)
         self._keeps_alive = not self._is_in_reserve
         self._wait()
@@ -172,19 +173,16 @@ class Connection(HttpToolsProtocol):
             self._step(data)
 
     def _step(self, data: bytes) -> None:
-        tenant, begun_s = self.tenant, self._turns.now_s()
-        self._take(data)
-        self._turns.charge_step(tenant, self._turns.now_s() - begun_s)
-
-    def _take(self, data: bytes) -> None:
+        tenant, begun_s, request = self.tenant, self._turns.now_s(), None
         self._unset_keepalive_if_required()
         is_drained = not self._raw_transport.get_write_buffer_size()
         if self.is_idle and is_drained and not self._is_in_reserve:
             request = self._known_heads.find(data, time.perf_counter(), self.peer)
-            if request is not None:
-                self._answer_known(request, data)
-                return
-        self._receive(data)
+        if request is None:
+            self._receive(data)
+        else:
+            self._answer_known(request, data)
+        self._turns.charge_step(tenant, self._turns.now_s() - begun_s)
 
     def _receive(self, data: bytes) -> None:
         while data:
@@ -203,7 +201,8 @@ class Connection(HttpToolsProtocol):
     def _answer_known(self, request: PendingRequest, data: bytes) -> None:
         self._phase = _ANSWER
         self._known = data
-        self._end_waiting()
+        if self._is_waiting:
+            self._end_waiting()
         request.begin(partial(self._on_known_answered, request.trace))
 
     def _on_known_answered(self, trace: Trace, response: Response | None) -> None:
@@ -218,10 +217,12 @@ class Connection(HttpToolsProtocol):
                 *(() if self._keeps_alive else ((b"connection", b"close"),)),
             ]
             self._raw_transport.write(_http_message(response, headers))
-            self.prove(trace.tenant)
+            self.was_used = True
+            if trace.tenant != self.tenant:
+                self.prove(trace.tenant)
             if not self._keeps_alive:
                 self.transport.close()
-            self.on_response_complete()
+            self._begin_next()
         else:
             self._phase = _HEAD
             contextvars.Context().run(self._receive, data)
@@ -315,7 +316,8 @@ class Connection(HttpToolsProtocol):
         self._keeps_alive &= self.cycle.keep_alive and b"upgrade" not in headers
         self.cycle.keep_alive = False  # closes it if it is answered before its body has arrived
         self._phase = _BODY
-        self._end_waiting()
+        if self._is_waiting:
+            self._end_waiting()
 
     def on_message_complete(self) -> None:
         self._phase = _ANSWER
@@ -326,6 +328,10 @@ class Connection(HttpToolsProtocol):
         """Send the answer before its bookkeeping."""
         self._buffered.flush()
         self._whole_request = b""
+        self._begin_next()
+
+    def _begin_next(self) -> None:
+        """Wait for the next request, or take it if it is here."""
         super().on_response_complete()
         if self._phase == _ANSWER and not self.transport.is_closing():
             self._phase = _HEAD
@@ -335,9 +341,8 @@ class Connection(HttpToolsProtocol):
                 contextvars.Context().run(self.data_received, data)
 
     def _end_waiting(self) -> None:
-        if self._is_waiting:
-            self._is_waiting = False
-            self._connections.has_head(self)
+        self._is_waiting = False
+        self._connections.has_head(self)
 
     def _wait(self) -> None:
         self._is_waiting = True

@@ -4,8 +4,9 @@ A connection is unproven until a request on it had a valid key; then it belongs 
 last such key. At a limit a connection gives way to the new one:
 
 1. the oldest unproven connection, if more than an eighth of the limit are unproven
-2. of the tenant that has the most connections: the least recently used one between two requests,
-   else one that receives a body or whose client does not take its answer
+2. of the tenant that has the most connections: one between two requests, those last that were used
+   since they were considered before; else one that receives a body or whose client does not take
+   its answer
 3. the same of the tenant that has the next most, and so on
 4. the oldest unproven connection
 
@@ -15,7 +16,7 @@ reserve, where only the probes of a balancer are answered.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +41,9 @@ class ClientConnection(Hashable, Protocol):
     @property
     def is_answering(self) -> bool:
         """Whether a request has arrived whole and its answer is not complete."""
+
+    was_used: bool
+    """By a request with a valid key, since the connection was considered to give way."""
 
     def end_late(self) -> None:
         """Close it, as the head has not arrived in time."""
@@ -81,12 +85,26 @@ class _Group:
         if len(self.unproven) > self._size_max // _UNPROVEN_PART:
             return oldest
         for connections in self.proven.by_tenant():
-            idle = (each for each in connections if each.is_idle)
             waiting = (each for each in connections if not each.is_answering)
-            victim = next(idle, None) or next(waiting, None)
+            victim = self._least_used(connections) or next(waiting, None)
             if victim is not None:
                 return victim
         return oldest
+
+    def _least_used(self, connections: Iterable[ClientConnection]) -> ClientConnection | None:
+        """Of the idle ones the first that was not used, else the first: each has a second chance.
+
+        So a request sets a flag, and nothing is sorted.
+        """
+        first = None
+        for connection in list(connections):
+            if connection.is_idle:
+                if not connection.was_used:
+                    return connection
+                first = first or connection
+                connection.was_used = False
+                self.proven.get(connection)  # it is the last one now
+        return first
 
 
 @dataclass(slots=True)
@@ -142,15 +160,13 @@ class Connections:
 
     def prove(self, connection: ClientConnection, tenant: str) -> None:
         """Record that a request on the connection had a valid key of the tenant."""
+        connection.was_used = True
         place = self._places.get(connection)
-        if place is None:
+        if place is None or place.tenant == tenant:
             return
         for group in place.groups:
-            if place.tenant == tenant:
-                group.proven.get(connection)  # it is the most recently used one
-            else:
-                group.unproven.pop(connection, None)
-                group.proven.put(tenant, connection, None)
+            group.unproven.pop(connection, None)
+            group.proven.put(tenant, connection, None)
         place.tenant = tenant
 
     def remove(self, connection: ClientConnection) -> None:

@@ -20,18 +20,10 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 class Knowing:
-    """Knows ana, admits every request, and logs nothing."""
-
-    requests = FairBudget(total_max=1_000, tenant_max=1_000)
+    """Knows ana, and logs nothing."""
 
     def known(self, _digest: bytes) -> Principal:
         return ANA
-
-    def counters(self, _principal: Principal) -> tuple[()]:
-        return ()
-
-    def has_local(self, _counters: object) -> bool:
-        return True
 
 
 class AnyRequest:
@@ -47,9 +39,10 @@ class AnyRequest:
 
 
 def heads(*, is_traced: bool = False) -> KnownHeads:
+    budget = FairBudget(total_max=1_000, tenant_max=1_000)
     return KnownHeads(
         cast("Authenticator", Knowing()),
-        cast("AdmissionControl", Knowing()),
+        AdmissionControl({}, requests=budget, streams=budget, body_bytes=budget),
         Deadlines(),
         cast("RequestRecorder", Knowing()),
         {},

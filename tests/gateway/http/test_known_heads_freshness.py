@@ -94,7 +94,7 @@ class Unlimited:
     def __getattr__(self, _name: str) -> Any:
         return lambda *_: ()
 
-    def has_local(self, _counters: object) -> bool:
+    def spend_all_local(self, _counters: object) -> bool:
         return True
 
 

@@ -92,8 +92,8 @@ async def test_a_hit_makes_few_calls_in_few_files(
 ) -> None:
     hit = "nearhit; hit; detail=memory"
 
-    await reach(96, 31, connections[:1], lambda _: request(ana), hit)
-    await reach(82, 31, connections, lambda _: request(ana), hit)
+    await reach(67, 20, connections[:1], lambda _: request(ana), hit)
+    await reach(58, 20, connections, lambda _: request(ana), hit)
 
 
 async def test_a_new_question_makes_few_calls_in_few_files(
@@ -107,4 +107,4 @@ async def test_a_new_question_makes_few_calls_in_few_files(
     def sent(number: int) -> bytes:
         return request(ana, f"annual days {ROUNDS_MAX + number}")
 
-    await reach(440, 89, connections[:1], sent, "nearhit; fwd=miss")
+    await reach(435, 86, connections[:1], sent, "nearhit; fwd=miss")

@@ -12,6 +12,7 @@ class FakeConnection:
         self.is_idle = True
         self.is_answering = False
         self.is_open = True
+        self.was_used = False
 
     def begin_answer(self) -> None:
         self.is_idle, self.is_answering = False, True
@@ -70,15 +71,29 @@ def test_a_tenant_keeps_what_it_has_while_another_has_more() -> None:
     assert count_open(small) == 10
 
 
-def test_the_least_recently_used_idle_connection_gives_way() -> None:
-    worker = Worker(connections_max=3)
-    answering, used, idle = [worker.connect("acme") for _ in range(3)]
+def test_of_the_idle_connections_those_that_were_used_give_way_last() -> None:
+    worker = Worker(connections_max=4)
+    answering, used, idle, other = [worker.connect("acme") for _ in range(4)]
     answering.begin_answer()
-    worker.connections.prove(used, "acme")
+    for each in (used, idle, other):
+        each.was_used = each is used
 
-    worker.connect("beta")
+    for open_after in ([used, other], [used], []):
+        worker.connect("beta").begin_answer()
 
-    assert (answering.is_open, used.is_open, idle.is_open) == (True, True, False)
+        assert answering.is_open
+        assert [each for each in (used, idle, other) if each.is_open] == open_after
+
+
+def test_a_used_connection_has_one_second_chance_of_each_use() -> None:
+    worker = Worker(connections_max=2)
+    first, second = [worker.connect("acme") for _ in range(2)]
+
+    worker.connect("acme")
+    assert (first.is_open, second.is_open) == (False, True)  # all were used: the first to come
+
+    worker.connect("acme")
+    assert not second.is_open
 
 
 def test_slow_bodies_and_untaken_answers_give_way_if_no_connection_is_idle() -> None:
