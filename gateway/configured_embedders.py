@@ -1,6 +1,6 @@
 """The embedders that the settings name, of the core's kinds and of extensions'."""
 
-from gateway.errors import CommandError
+from gateway import configured_kinds
 from gateway.extensions import switched_on
 from gateway.search.embedders import KINDS, CountTokens, EmbedderKind, names
 from gateway.settings.settings import Settings
@@ -32,15 +32,8 @@ def make(settings: Settings, name: str, count_tokens: CountTokens) -> Embedder:
 
 def _find(settings: Settings, name: str) -> tuple[EmbedderKind, str]:
     """What makes the embedder, and what follows the colon of its name."""
-    if name in KINDS:
-        return KINDS[name], ""
-    kind, colon, rest = name.partition(":")
-    kinds = KINDS | {
-        form: each
-        for extension in switched_on(settings.extensions_off).values()
-        for form, each in extension.embedders.items()
-    }
-    found = {form.partition(":")[:2]: each for form, each in kinds.items()}.get((kind, colon))
-    if found is None or bool(colon) != bool(rest):
-        raise CommandError(f"there is no embedder {name!r}: choose one of {', '.join(kinds)}")
-    return found, rest
+    kinds = dict(KINDS)
+    if name not in kinds:
+        for extension in switched_on(settings.extensions_off).values():
+            kinds |= extension.embedders
+    return configured_kinds.find(name, kinds, subject="embedder")

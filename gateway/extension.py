@@ -58,6 +58,8 @@ from gateway.rag import prompt_quoting
 from gateway.rag.gates import gate_vocabulary
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_answer
+from gateway.rag.reranking import reranker
+from gateway.rag.reranking.reranker import Order, Reranker, RerankerKind, RerankerUnavailable
 from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.read_log import ReadLog
 from gateway.repeated_reading import repeated_reading
@@ -151,7 +153,7 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
-    embedders: what makes them, by the form of their names, such as `onnx:FOLDER`.
+    embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -167,6 +169,7 @@ class Extension(Generic[OwnServices]):
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
+    rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
     preferences: Mapping[str, Preference] = field(default_factory=dict)
 
 
@@ -208,6 +211,7 @@ __all__ = [
     "McpTool",
     "MessageBody",
     "MetricRegistry",
+    "Order",
     "Outcome",
     "PageStream",
     "Parameter",
@@ -216,6 +220,9 @@ __all__ = [
     "Question",
     "ReadLog",
     "RequestContext",
+    "Reranker",
+    "RerankerKind",
+    "RerankerUnavailable",
     "SearchAnswer",
     "SearchBody",
     "SearchRequest",
@@ -271,6 +278,7 @@ __all__ = [
     "require_publisher",
     "require_received",
     "require_within_limits",
+    "reranker",
     "response_headers",
     "revision_header",
     "run_while_connected",

@@ -28,6 +28,7 @@ from gateway.mcp.mcp_services import McpServices
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.denial_log import DenialLog
@@ -92,12 +93,17 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, metrics: Metrics, *embedders: Embedder, service: Service = "nearhit"
+    settings: Settings,
+    metrics: Metrics,
+    *embedders: Embedder,
+    reranker: ConfiguredReranker | None = None,
+    service: Service = "nearhit",
 ) -> AsyncIterator[Services]:
     """All services, connected, on a migrated database; both URLs must be set.
 
-    embedders: the first is for new tenants. Raises `DatabaseUnavailable`, `MigrationRefused`,
-    `PgvectorRefused`, `RoleRefused`, `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
+    embedders: the first is for new tenants. reranker: None for the heuristic.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused`,
+    `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
@@ -128,7 +134,7 @@ async def open_services(
         announcer.listen(connected)
         log_statuses(await require_permissions(store))
         async with _join_rooms(
-            settings, metrics, connected, store, tracing, *embedders
+            settings, metrics, connected, store, tracing, reranker, *embedders
         ) as services:
             yield services
 
@@ -140,6 +146,7 @@ async def _join_rooms(
     connected: Database,
     store: RedisStore,
     tracing: "Tracing | None",
+    reranker: ConfiguredReranker | None,
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
@@ -166,7 +173,7 @@ async def _join_rooms(
         stores.search_statistics, time.time, collect=answer_log.tell
     )
     models = model_caches(metrics.cache_event, store)
-    rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
+    rag_tools = LazyRagTools(settings, reranker, metrics, models.rewrites, usage.check)
     planning = planning_pool()
     threads = search_threads()
     async with (

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway import configured_embedders, extension_settings, problems
+from gateway import configured_embedders, configured_reranker, extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
@@ -96,7 +96,9 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         async with (
             process_log.logged("gateway", extension_settings.report(settings, own)),
-            open_services(settings, metrics, *configured) as services,
+            open_services(
+                settings, metrics, *configured, reranker=configured_reranker.find(settings)
+            ) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
-from gateway import configured_embedders, extension_settings, schemas
+from gateway import configured_embedders, configured_reranker, extension_settings, schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
@@ -122,7 +122,9 @@ def acting_services(
     """All services of a gateway or worker. actor: the principal that the audit log names."""
     metrics = metrics or Metrics()
     configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
-    return _acting(actor, open_services(settings, metrics, *configured, service=service))
+    reranker = configured_reranker.find(settings)
+    opening = open_services(settings, metrics, *configured, reranker=reranker, service=service)
+    return _acting(actor, opening)
 
 
 @asynccontextmanager

@@ -3,54 +3,49 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from cache.embedding_cache import EmbeddingCache
 from gateway.monitoring.metrics import Metrics
-from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.rag.postprocessor_names import HEURISTIC, PostprocessorNames
+from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.rag.factory import RagTools
 
 
-def postprocessor_names(settings: Settings) -> PostprocessorNames:
-    """The configured postprocessors. An answer's cache key includes those that it uses."""
-    compressor = settings.chat_model_of("compress")
-    return PostprocessorNames(
-        _ranker_name(settings), "extract" if compressor is None else f"model:{compressor}"
-    )
-
-
-def _ranker_name(settings: Settings) -> str:
-    """Names all settings on which the order depends."""
-    match settings.active_reranker:
-        case "service":
-            return f"service:{settings.rerank_url} {settings.chat_models.get('rerank')}"
-        case "model":
-            return f"model:{settings.chat_model_of('rerank')}"
-        case "heuristic":
-            return "heuristic"
-        case unknown:
-            assert_never(unknown)
-
-
 class LazyRagTools:
-    """Builds the tools at first use, so that a gateway that needs none does not load them."""
+    """Builds the tools at first use, so that a gateway that needs none does not load them.
+
+    reranker: None for the heuristic.
+    """
 
     def __init__(
         self,
         settings: Settings,
+        reranker: ConfiguredReranker | None,
         metrics: Metrics,
         rewrites: EmbeddingCache,
         check_budget: Callable[[], Awaitable[None]],
     ) -> None:
+        assert (reranker is None) == (settings.reranker == HEURISTIC)
         self._settings = settings
+        self._reranker = reranker
         self._metrics = metrics
         self._rewrites = rewrites
         self._check_budget = check_budget
         self._building = asyncio.Lock()
         self._tools: RagTools | None = None
+
+    @property
+    def postprocessor_names(self) -> PostprocessorNames:
+        """An answer's cache key includes those that it uses."""
+        compressor = self._settings.chat_model_of("compress")
+        return PostprocessorNames(
+            HEURISTIC if self._reranker is None else self._reranker.name,
+            "extract" if compressor is None else f"model:{compressor}",
+        )
 
     async def tools(self) -> "RagTools":
         """Raises `CommandError` if a prompt can't be read; `lifespan` checks that at the start."""
@@ -74,4 +69,6 @@ class LazyRagTools:
     def _build(self) -> "RagTools":
         from gateway.rag import factory
 
-        return factory.build(self._settings, self._metrics, self._rewrites, self._check_budget)
+        return factory.build(
+            self._settings, self._reranker, self._metrics, self._rewrites, self._check_budget
+        )

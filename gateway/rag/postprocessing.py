@@ -14,16 +14,16 @@ import structlog
 from gateway.rag import context, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_hit
-from gateway.rag.postprocessor_names import WORDS
+from gateway.rag.postprocessor_names import HEURISTIC, WORDS
 from gateway.rag.reranking import heuristic_reranker
-from gateway.rag.reranking.rerankers import Order, Reranker, RerankerUnavailable
+from gateway.rag.reranking.reranker import Order, Reranker, RerankerUnavailable
 from gateway.rag.reranking.word_reranker import WordReranker
 from index.errors import BudgetSpent
 from index.model.query import Postprocessing, Query
 from index.search.hits import Hit
 from ingest.errors import ChatTooLate, ChatUnavailable
 
-HEURISTIC, EXTRACT = "heuristic", "extract"
+EXTRACT = "extract"
 _COMPRESSED_MAX = 8  # hits that a model compresses for one answer; a starting value, not measured
 _COMPRESSED_TOKENS = 300
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from index.embedders import static_model
 
-WORDS = "words"
+HEURISTIC, WORDS = "heuristic", "words"
 WORD_RANKER = f"{WORDS}:{static_model.NAME}-{static_model.DIMENSIONS}"
 
 
@@ -12,7 +12,7 @@ WORD_RANKER = f"{WORDS}:{static_model.NAME}-{static_model.DIMENSIONS}"
 class PostprocessorNames:
     """The ranker, and the compressor for `compress: model`; see `index.model.query`."""
 
-    ranker: str = "heuristic"
+    ranker: str = HEURISTIC
     compressor: str = "extract"
 
 

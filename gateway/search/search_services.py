@@ -12,7 +12,6 @@ from common.version import VERSION
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
-from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
@@ -121,7 +120,7 @@ def build(
     request_of = partial(
         build_search_request,
         edition=f"{version} {settings.confidence_min}",
-        postprocessors=lazy_rag_tools.postprocessor_names(settings),
+        postprocessors=rag_tools.postprocessor_names,
         compares_all=settings.semantic_searches == "all"
         or not _CHEAP_EMBEDDERS.issuperset(
             map(configured_embedders.kind, configured_embedders.names(settings))

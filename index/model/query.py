@@ -133,7 +133,8 @@ class Postprocessing:
     """The processing of hits after the search.
 
     top_k: the number of hits in the answer.
-    ranker: what reorders them: `heuristic`, or a named service or model; None to keep the order.
+    ranker: what reorders them: `heuristic`, or a kind with all that its order depends on after a
+        colon; None to keep the order.
     token_budget: of the context text built from them; None for no text.
     compressor: what shortens them for it: `extract`, or a named model; None for no shortening.
     """
@@ -145,8 +146,9 @@ class Postprocessing:
 
     @property
     def has_costly_ranker(self) -> bool:
-        """Whether a service or a language model reorders the hits."""
-        return self.ranker is not None and self.ranker.startswith(("service:", "model:"))
+        """Whether it may be a service or a language model."""
+        kind = None if self.ranker is None else self.ranker.partition(":")[0]
+        return kind not in (None, "heuristic", "words")
 
 
 @dataclass(frozen=True, slots=True)

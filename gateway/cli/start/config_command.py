@@ -49,7 +49,7 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
-        from gateway import configured_embedders, extension_settings
+        from gateway import configured_embedders, configured_reranker, extension_settings
         from gateway.api.routes.table import routes
         from gateway.auth import web_tokens
         from gateway.extensions import switched_on
@@ -65,6 +65,7 @@ def check(
                 partial(configured_embedders.check, settings, name)
                 for name in embedders.names(settings)
             ),
+            partial(configured_reranker.find, settings),
             partial(spans.check, settings),
             partial(web_tokens.check, settings),
             lambda: routes(switched_on(settings.extensions_off)),

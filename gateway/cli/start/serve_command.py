@@ -12,7 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import configured_embedders, extension_settings
+from gateway import configured_embedders, configured_reranker, extension_settings
 from gateway.api.routes.table import routes
 from gateway.auth import web_tokens
 from gateway.auth.credentials import make_secret
@@ -44,6 +44,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     """
     for name in embedders.names(settings):  # before the database is asked, which may take long
         configured_embedders.check(settings, name)
+    configured_reranker.find(settings)
     spans.check(settings)
     web_tokens.check(settings)
     routes(switched_on(settings.extensions_off))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.rag.reranking.first_scores import first_scores
-from gateway.rag.reranking.rerankers import PASSAGE_CHARACTERS_MAX, Order, RerankerUnavailable
+from gateway.rag.reranking.reranker import PASSAGE_CHARACTERS_MAX, Order, RerankerUnavailable
 from index.embedders.word_vectors import WordVectors
 from index.errors import EmbedderRefused
 from index.model.query import Query

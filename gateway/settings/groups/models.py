@@ -64,7 +64,7 @@ class ModelSettings(BaseSettings):
         description="other language models of that service, as `OPERATION=MODEL, OPERATION=MODEL`; "
         "the operations are `chunking` (the chunker `model`), `summary` (summaries `model`), "
         "`rewrite`, `rerank`, `compress` and `answer`. `rerank` is a model of the reranking "
-        "service if there is one; otherwise a language model reranks only if it is named so",
+        "service if `NEARHIT_RERANKER` names one",
     )
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
@@ -79,11 +79,11 @@ class ModelSettings(BaseSettings):
         "`chunking` and `summary` contain `{{MAX_SIZE}}`, `rewrite` and `answer` contain "
         "`{{MARK}}`",
     )
-    rerank_url: str | None = Field(
-        None,
-        pattern="^https?://",
-        description="URL of `POST /rerank` of a reranking service for searches with `rerank`; "
-        "unset: none, and a heuristic reranks if `NEARHIT_CHAT_MODELS` names no model for it",
+    reranker: str = Field(
+        "heuristic",
+        pattern="^[a-z][a-z0-9_]*(:.+)?$",
+        description="of searches with `rerank`; `heuristic`: built in; `service:URL`: "
+        "`POST /rerank` of a reranking service; `model`: the language model of `rerank`",
     )
     rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
     confidence_min: float | None = Field(
@@ -110,17 +110,8 @@ class ModelSettings(BaseSettings):
 
     def chat_model_of(self, operation: ChatOperation) -> str | None:
         """The language model for the operation; None if there is none."""
-        if operation == "rerank" and self.active_reranker != "model":
-            return None
         return self.chat_models.get(operation, self.chat_model)
 
     def deadline_s_of(self, operation: ChatOperation) -> float:
         """The timeout of a call for the operation."""
         return self.model_deadlines_s.get(operation, DEADLINES_S[operation])
-
-    @property
-    def active_reranker(self) -> Literal["service", "model", "heuristic"]:
-        """Of searches with `rerank`."""
-        if self.rerank_url is not None:
-            return "service"
-        return "model" if "rerank" in self.chat_models else "heuristic"

@@ -45,6 +45,7 @@ OWN = (
     "popularity",
     "rabbitmq",
     "receipts",
+    "rerankers",
     "scim",
     "sources_git",
     "sources_web",
@@ -119,18 +120,16 @@ def install(
     importlib.invalidate_caches()
 
 
-def example() -> str:
+def example(module: str = "nearhit_suggest") -> str:
     """The example as it runs in the repository, whose packages have no package around them."""
-    text = (EXAMPLE / "nearhit_suggest.py").read_text(encoding="utf-8")
+    text = (EXAMPLE / f"{module}.py").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 80
-    return text.replace("from nearhit.gateway", "from gateway")
+    return re.sub(r"(?m)^from nearhit\.", "from ", text)
 
 
 @pytest.fixture
 def suggesting(site: Path) -> None:
     """The example is installed; as in a gateway, it is imported before the event loop runs."""
-    points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
-    assert points == {"nearhit.extensions": {"suggest": "nearhit_suggest:EXTENSION"}}
     install(site, "suggest", "nearhit_suggest", example())
     assert [*extensions.switched_on("vector_stores")] == [*OWN[:-1], "suggest"]
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Gateway, problem
 from tests.stub_openai import Reply, StubOpenAI, chat
@@ -53,9 +52,9 @@ async def models_of_each_task(gateway: Gateway, stub: StubOpenAI) -> dict[str, l
 async def test_a_task_asks_its_own_model_and_the_common_one_if_it_has_none(
     served: Served, stub: StubOpenAI
 ) -> None:
-    async with served(chat_models=OWN) as gateway:
+    async with served(reranker="model", chat_models=OWN) as gateway:
         own = await models_of_each_task(gateway, stub)
-    async with served(chat_models={"rerank": "stub"}, again=True) as gateway:
+    async with served(reranker="model", again=True) as gateway:
         common = await models_of_each_task(gateway, stub)
 
     assert own == {task: [model] for task, model in OWN.items()}
@@ -71,13 +70,3 @@ async def test_a_task_without_any_model_does_without(served: Served, stub: StubO
     assert asked.pop("rewrite") == ["rewriter"]
     assert set(map(tuple, asked.values())) == {()}
     assert "`answer` in NEARHIT_CHAT_MODELS" in refused["detail"]
-
-
-def test_a_language_model_reranks_only_if_it_is_named_and_there_is_no_service() -> None:
-    service: dict[str, Any] = {"rerank_url": "http://rerank.example"}
-    ranker: dict[str, Any] = {"chat_models": {"rerank": "ranker"}}
-
-    assert Settings(chat_model="common").active_reranker == "heuristic"
-    assert Settings(chat_model="common", **service).active_reranker == "service"
-    assert Settings(chat_model="common", **ranker).active_reranker == "model"
-    assert Settings(**service, **ranker).active_reranker == "service"

@@ -27,7 +27,7 @@ COMPARED: list[tuple[dict[str, str], list[tuple[dict[str, Any], bool]]]] = [
     # It reranks by the heuristic.
     ({}, [({}, False), ({"rerank": True}, False), ({"context": EXTRACT}, False)]),
     ({}, [({"rerank": "words"}, False)]),
-    ({"rerank_url": "{url}/rerank"}, [({"rerank": True}, True), ({}, False)]),
+    ({"reranker": "service:{url}/rerank"}, [({"rerank": True}, True), ({}, False)]),
     (
         {"chat_model": "stub"},
         [({"context": {"token_budget": 10, "compress": "model"}}, False)],

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from gateway.rag.reranking.rerank_protocol import UnknownReply, parse_reply
+from gateway.extensions.rerankers.rerank_protocol import UnknownReply, parse_reply
 
 SCORES = (0.1, 0.9, 0.5)
 NAN = float("nan")

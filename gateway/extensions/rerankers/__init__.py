@@ -1,0 +1,1 @@
+"""Rerankers of services and of language models."""

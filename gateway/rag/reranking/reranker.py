@@ -1,0 +1,71 @@
+"""What rerankers promise, and what makes them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from gateway.rag.metered_chat import BudgetedChat
+from gateway.rag.passage import Passage
+from gateway.settings.settings import Settings
+
+PASSAGE_CHARACTERS_MAX = 4_000  # seen of each passage; a starting value, not measured
+
+# Indexes of the passages, best first, each with its new score, if the reranker gives one.
+Order: TypeAlias = list[tuple[int, float | None]]
+
+
+class RerankerUnavailable(Exception):
+    """The reranker returned no order. reason: deadline, error, garbage or budget."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Reranker(Protocol):
+    """Puts the passages of a search with `rerank` in order, one search beside others."""
+
+    async def order(self, tenant: str, query: str, passages: Sequence[Passage], /) -> Order:
+        """All passages, best first. Raises `RerankerUnavailable`; the first order stays then."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerKind:
+    """make: gets what follows the colon in the setting `reranker`, empty without one, and the
+        language model of the operation `rerank`, if `asks_model`. It imports what takes long.
+    check: refuses what `make` would refuse. Raises `CommandError`.
+    """
+
+    make: Callable[[Settings, str, BudgetedChat | None], Reranker]
+    check: Callable[[Settings, str], None] = lambda _settings, _rest: None
+    asks_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredReranker:
+    """The kind that the setting `reranker` names, and what follows the colon there.
+
+    name: of all settings on which the order depends, for the cache keys of answers.
+    """
+
+    kind: RerankerKind
+    rest: str
+    name: str
+
+
+def passage_text(passage: Passage) -> str:
+    """As much of its heading and text as a reranker sees."""
+    return f"{passage.heading}\n\n{passage.text}"[:PASSAGE_CHARACTERS_MAX]
+
+
+def complete(order: Order, count: int) -> Order:
+    """The order with the missing ones of `count` passages at its end.
+
+    Raises `RerankerUnavailable` if a place is no passage's, or comes twice.
+    """
+    indexes = {index for index, _ in order}
+    if len(indexes) < len(order) or not all(0 <= index < count for index in indexes):
+        raise RerankerUnavailable("garbage")
+    return [*order, *((index, None) for index in range(count) if index not in indexes)]

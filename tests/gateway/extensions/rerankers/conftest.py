@@ -1,0 +1,3 @@
+from tests.gateway.rag.conftest import served, settings, stub
+
+__all__ = ["served", "settings", "stub"]
