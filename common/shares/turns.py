@@ -145,7 +145,7 @@ class FairTurns:
         if seconds > _SLICE_S:
             seconds = min(seconds, self._used_since_look_s()) if self._queues else _SLICE_S
         self._stepped_s += seconds
-        self.charge(tenant, seconds)
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
 
     def _next_iteration(self) -> None:
         """Let steps run in every other iteration.

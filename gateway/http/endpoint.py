@@ -117,7 +117,8 @@ class Endpoint:
         timeout_s = self._timeout_s(trace.headers)
         with http.deadlines.timeout(timeout_s) as deadline:
             if self._is_open_to_anyone:
-                return await self._call_handler(request, http, b"", None, b"", slot)
+                context = self._context(request, http, b"", None, b"", slot)
+                return await self._route.handle(context)
             min_revision = parse_min_revision(trace.headers.get(b"nearhit-min-revision"))
             credential = bearer(trace.headers.get(b"authorization", b""))
             if credential is None:
@@ -150,11 +151,10 @@ class Endpoint:
             slot.begin()
             if principal is not None:
                 _count(principal, trace, http)
-            return await self._call_handler(
-                request, http, digest, principal, sent, slot, min_revision
-            )
+            context = self._context(request, http, digest, principal, sent, slot, min_revision)
+            return await self._route.handle(context)
 
-    async def _call_handler(
+    def _context(
         self,
         request: Request,
         http: HttpServices,
@@ -163,12 +163,11 @@ class Endpoint:
         sent: bytes,
         slot: Slot,
         min_revision: MinRevision | None = None,
-    ) -> Response:
+    ) -> RequestContext[Any]:
         services = self._room(request.scope["state"]["services"])
-        context = RequestContext(
+        return RequestContext(
             self._route.needs, request, http, services, digest, principal, sent, slot, min_revision
         )
-        return await self._route.handle(context)
 
     def _body_at_hand(self, connection: Connection) -> bytes | None:
         """The body if all of it has arrived with the head; else None."""
