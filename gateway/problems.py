@@ -44,7 +44,6 @@ from index.errors import (
     TokensFull,
     UnstorableText,
     VectorRefused,
-    WriteAwaited,
 )
 from index.model.identifiers import GROUPS_MAX
 from index.model.quota import Excess
@@ -319,7 +318,6 @@ def _problem_of(error: Exception, request_id: str) -> Problem:
             | TenantFull()
             | TokensFull()
             | UnstorableText()
-            | WriteAwaited()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -352,7 +350,6 @@ def _refused(
         | TenantFull
         | TokensFull
         | UnstorableText
-        | WriteAwaited
     ),
 ) -> Problem:
     match error:
@@ -370,8 +367,6 @@ def _refused(
             )
         case SourceReserved():
             return conflict("source", str(error))
-        case WriteAwaited():
-            return conflict("document", str(error))
         case TenantFull() | TokensFull():
             return Problem(409, "limit-reached", str(error))
         case UnstorableText():

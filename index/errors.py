@@ -26,8 +26,7 @@ IndexStoreError
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 ├── UnstorableText         a text holds a character that PostgreSQL can't store
-├── VectorRefused          a query's own vector can't be compared with those of the index
-└── WriteAwaited           a queued write of the document would be undone
+└── VectorRefused          a query's own vector can't be compared with those of the index
 """
 
 from collections.abc import Sequence
@@ -102,15 +101,6 @@ class EventSuperseded(IndexStoreError):
 
     def __init__(self, document_id: str) -> None:
         super().__init__(f"another event of {document_id} was stored first")
-
-
-class WriteAwaited(IndexStoreError):
-    """A queued write of the document would be undone; nothing was written."""
-
-    def __init__(self, document_id: str) -> None:
-        super().__init__(
-            f"A queued write of {document_id} is not done. Wait for its job, then repeat."
-        )
 
 
 class JobLost(IndexStoreError):

@@ -11,7 +11,7 @@ from gateway.problems import Problem
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document
 from index.model.scope import PUBLIC
-from index.model.write_order import ACTIVE, CONTENT, Parts
+from index.model.write_order import CONTENT, NO_PARTS, Parts, named
 from index.tenants.principals import Principal
 from index.text import language_detection
 from ingest.errors import PublishingRefused
@@ -20,10 +20,11 @@ from ingest.write.revision import Put, Revise
 
 def parts_of(body: DocumentBody | AccessBody) -> Parts:
     """The parts of the document that the body sets; an access body sets no content."""
-    content: Parts = CONTENT if isinstance(body, DocumentBody) else frozenset()
     owner: Parts = frozenset({"owner"} if "owner" in body.model_fields_set else ())
-    readers: Parts = frozenset() if body.readers is None else frozenset({"readers"})
-    return content | owner | readers | (frozenset() if body.active is None else ACTIVE)
+    content = NO_PARTS
+    if isinstance(body, DocumentBody):
+        content = CONTENT | named(chunker=body.chunker, summaries=body.summaries)
+    return content | owner | named(readers=body.readers, active=body.active)
 
 
 def put_of(
@@ -37,7 +38,7 @@ def put_of(
 def build_update(
     caller: AuthenticatedRequest, document_id: str, body: DocumentBody, default_language: str
 ) -> Revise:
-    """A function from the stored document to the new one; absent owner and readers do not change.
+    """A function from the stored document to one with the parts that the body sets.
 
     The function raises a `Problem` if the caller may not make the change.
     """
@@ -61,9 +62,8 @@ def build_update(
             metadata=body.stored_metadata,
             owner=stored.owner if stored else caller.principal.subject,
             readers=stored.readers if stored else (),
-            chunker=body.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
-            summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
-            is_active=None,
+            chunker=body.chunker or chunking_config.DEFAULT,
+            summaries=body.summaries or NO_SUMMARIES,
         )
         return with_access(caller, document, access)
 

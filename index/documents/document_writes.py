@@ -13,7 +13,7 @@ from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
-from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
+from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
 from index.text import vocabulary
 from index.text.vocabulary_extent import Extent
@@ -218,6 +218,8 @@ def _to_rows(
             "document_key": locked.key(write.document_id),
             "chunks": _chunks(write),
             "parts": sorted(write.parts),
+            "access_parts": sorted(ACCESS - write.parts),
+            "other_parts": sorted(ALL_PARTS - ACCESS - write.parts),
             "by_caller": bool(write.parts) and not isinstance(cause, Reading),
             "is_first_of_source": write.document_id
             == sources.setdefault(write.document.source, write.document_id),

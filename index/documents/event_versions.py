@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from index.errors import EventSuperseded, WriteAwaited
+from index.errors import EventSuperseded
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.write_order import Parts
@@ -45,16 +45,8 @@ class Reading:
     run: JobLease | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Amendment:
-    """A request that changes a part of what is stored, and writes the rest of it again.
-
-    It knows nothing of a write that is queued, and would undo it.
-    """
-
-
-# Why documents are written, if not for a current request that says all of what it sets.
-WriteCause: TypeAlias = JobLease | Reading | EventUpdate | Amendment
+# Why documents are written, if not for a current request.
+WriteCause: TypeAlias = JobLease | Reading | EventUpdate
 
 
 class AccessRule(Protocol):
@@ -107,8 +99,7 @@ async def supersede_event(
     """Check, before a write, that its cause still holds, and supersede queued earlier writes.
 
     parts: of the locked documents with unfinished jobs, those that the write sets. A queued job of
-           which nothing remains is superseded. Raises `JobLost`, `EventSuperseded`
-           and, for an amendment, `WriteAwaited`.
+           which nothing remains is superseded. Raises `JobLost` and `EventSuperseded`.
     """
     match cause:
         case JobLease():
@@ -118,6 +109,4 @@ async def supersede_event(
             await job_queue.hold(session, run)
         case EventUpdate():
             await merge_event(session, tenant, cause)
-        case Amendment() if parts:
-            raise WriteAwaited(next(iter(parts)))
     await job_queue.supersede(session, tenant, parts, sequence_of(cause))

@@ -1,10 +1,10 @@
 """A document as it is stored, with its chunks: what the next write of it is planned from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from index.documents.rows import row_to_document
 from index.model.document import Document
-from index.model.write_order import UNKNOWN, PartSequences
+from index.model.write_order import PartSequences
 from index.postgres.session import Row
 
 
@@ -35,7 +35,7 @@ class StoredDocument:
     digests: tuple[bytes, ...]
     spans: tuple[tuple[int, int], ...]
     summaries: tuple[StoredSummary, ...] = ()
-    sequences: PartSequences = UNKNOWN
+    sequences: PartSequences = field(default_factory=dict)
     is_awaited: bool = False
 
     @property
@@ -52,11 +52,6 @@ def row_to_stored_document(row: Row) -> StoredDocument:
         digests=tuple(row["digests"]),
         spans=tuple(zip(row["starts"], row["ends"], strict=True)),
         summaries=tuple(StoredSummary(*summary) for summary in row["summary_rows"] or ()),
-        sequences=PartSequences(
-            row["content_sequence"],
-            row["owner_sequence"],
-            row["readers_sequence"],
-            row["active_sequence"],
-        ),
+        sequences=row["sequences"],
         is_awaited=row["is_awaited"],
     )

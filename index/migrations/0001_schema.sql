@@ -306,8 +306,8 @@ CREATE SEQUENCE document_versions;
 -- sample_rank:    random, so that the lowest are a fair sample.
 -- version:        another one after every change, also of a document removed and written again: a writer
 --                 compares it before it applies a plan.
--- …_sequence:     of the last write that set this part: when it was acknowledged, at its commit or when
---                 its job was queued. The write with the highest number decides; 0: any write counts.
+-- sequences:      by part, the number of the last write that set it: when it was acknowledged, at its commit
+--                 or when its job was queued. The write with the highest number decides; none: any counts.
 -- updated_at:     when a write last changed it, other than its owner and readers alone.
 CREATE TABLE documents (
     document_key     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -329,16 +329,16 @@ CREATE TABLE documents (
     chunks           integer NOT NULL DEFAULT 0,
     sample_rank      integer NOT NULL GENERATED ALWAYS AS (hashint8(document_key)) STORED,
     version          bigint NOT NULL DEFAULT nextval('document_versions'),
-    content_sequence bigint NOT NULL DEFAULT 0,
-    owner_sequence   bigint NOT NULL DEFAULT 0,
-    readers_sequence bigint NOT NULL DEFAULT 0,
-    active_sequence  bigint NOT NULL DEFAULT 0,
+    sequences        jsonb NOT NULL DEFAULT '{}',
     created_at       timestamptz NOT NULL DEFAULT now(),
     updated_at       timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT documents_inactive CHECK (is_active OR chunks = 0),
     FOREIGN KEY (tenant, source) REFERENCES sources ON DELETE CASCADE,
     FOREIGN KEY (tenant, audience_key) REFERENCES audiences (tenant, audience_key)
 );
+-- The same sequence number for each of the parts: see `documents.sequences`.
+CREATE FUNCTION part_sequences(parts text[], sequence bigint) RETURNS jsonb IMMUTABLE PARALLEL SAFE
+RETURN (SELECT coalesce(jsonb_object_agg(part, $2), '{}') FROM unnest($1) AS part);
 -- In the order of the identifiers' bytes, whatever the collation of the database, so that a page of a
 -- list, or of a prefix, reads only what it shows. Such an operator class can't be a constraint's.
 CREATE UNIQUE INDEX documents_document_id ON documents (tenant, document_id text_pattern_ops);
@@ -919,7 +919,7 @@ CREATE INDEX document_popularity_falling ON document_popularity (tenant, falls_o
 -- job_no:      the order in which jobs were requested.
 -- target:      what the job changes: no two jobs of one target run at once.
 -- source:      of the documents that it changes, for limits by source.
--- parts:       what it sets of its document: content, owner, readers, active.
+-- parts:       what it sets of its document, as in `documents.sequences`.
 -- sequence:    when it was requested, among the writes of documents.
 -- key_id:      of the key whose rights the job has when it runs; null for the operator. Never the key.
 -- payload:     what the job needs to know; gone once it is done.

@@ -6,32 +6,25 @@ overwrite what a write with a higher number has set.
 See docs/design/writing.md#the-last-acknowledged-write-counts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from index.model.document import Document
 
-Part: TypeAlias = Literal["content", "owner", "readers", "active"]  # content: all but the others
+# content: all but the others. Whatever a caller may leave out of a write is a part of its own.
+Part: TypeAlias = Literal[
+    "content", "metadata", "chunker", "summaries", "owner", "readers", "active"
+]
 Parts: TypeAlias = frozenset[Part]
+# By part, the sequence number of its last write; of those that are absent none is known.
+PartSequences: TypeAlias = Mapping[str, int]
 
 ALL_PARTS: Parts = frozenset(get_args(Part))
-CONTENT: Parts = frozenset({"content"})
+CONTENT: Parts = frozenset({"content", "metadata"})
 ACCESS: Parts = frozenset({"owner", "readers"})
 ACTIVE: Parts = frozenset({"active"})
-
-
-@dataclass(frozen=True, slots=True)
-class PartSequences:
-    """The sequence number of the last write of each part; 0 if none is known."""
-
-    content: int = 0
-    owner: int = 0
-    readers: int = 0
-    active: int = 0
-
-
-UNKNOWN = PartSequences()
+NO_PARTS: Parts = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +44,45 @@ class MissingDocument:
 NEVER_SEEN = MissingDocument()
 
 
+def named(
+    *,
+    chunker: str | None = None,
+    summaries: str | None = None,
+    readers: Sequence[str] | None = None,
+    active: bool | None = None,
+) -> Parts:
+    """Those of these parts that a write sets, rather than leaves as they are stored."""
+    parts: dict[Part, object] = {
+        "chunker": chunker,
+        "summaries": summaries,
+        "readers": readers,
+        "active": active,
+    }
+    return frozenset(part for part, value in parts.items() if value is not None)
+
+
 def remaining(parts: Parts, last: PartSequences, sequence: int | None) -> Parts:
     """The parts of a write that no later write has set; sequence: None for a current write."""
     if sequence is None:
         return parts
-    return frozenset(part for part in parts if getattr(last, part) <= sequence)
+    return frozenset(part for part in parts if last.get(part, 0) <= sequence)
 
 
 def is_overtaken(last: PartSequences, sequence: int | None) -> bool:
     """Whether a later write has set any part; sequence: None for a current write."""
-    return sequence is not None and any(getattr(last, part) > sequence for part in get_args(Part))
+    return sequence is not None and any(last.get(part, 0) > sequence for part in ALL_PARTS)
 
 
 def merge(stored: Document, written: Document, parts: Parts) -> Document:
     """The stored document with these parts of the written one."""
     return replace(
         written if "content" in parts else stored,
-        owner=written.owner if "owner" in parts else stored.owner,
-        readers=written.readers if "readers" in parts else stored.readers,
-        is_active=written.is_active if "active" in parts else stored.is_active,
+        metadata=(written if "metadata" in parts else stored).metadata,
+        chunker=(written if "chunker" in parts else stored).chunker,
+        summaries=(written if "summaries" in parts else stored).summaries,
+        owner=(written if "owner" in parts else stored).owner,
+        readers=(written if "readers" in parts else stored).readers,
+        is_active=(written if "active" in parts else stored).is_active,
     )
 
 

@@ -39,7 +39,7 @@ GROUP BY is_locked;
 -- planner may read all documents of the tenant.
 SELECT
     stored.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, version, content_sequence, owner_sequence, readers_sequence, active_sequence,
+    is_active, version, sequences,
     EXISTS (
         SELECT FROM jobs
         WHERE jobs.tenant = $1 AND target = 'document:' || stored.document_id
@@ -127,7 +127,8 @@ WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 -- name: put
 -- $1 tenant, $2 documents and $3 their texts: the next version of a document with a key, else a new one.
 -- $4 the sequence number of the writes or null for the next ones. Of a document, `parts` are those that the
--- write sets, `by_caller` says whether a caller writes it, and `is_first_of_source` is true once a source.
+-- write sets, and `access_parts` and `other_parts` the rest; `by_caller` says whether a caller writes it, and
+-- `is_first_of_source` is true once a source.
 -- Then the new chunks: $5 the place of each one's document, from 1, and its fields. Identifiers grow with the
 -- order of the arrays; those of summaries are negative.
 -- The documents are locked. All writers give them in the order of their sources, whose rows are locked here.
@@ -139,8 +140,8 @@ WITH requested AS MATERIALIZED (
         jsonb_to_recordset($2) AS (
             document_key bigint, document_id text, source text, title text, uri text, language text,
             tags text[], metadata jsonb, owner text, readers text[], chunker text, summaries text,
-            is_active boolean, chunks integer, parts text[], by_caller boolean,
-            is_first_of_source boolean
+            is_active boolean, chunks integer, parts text[], access_parts text[],
+            other_parts text[], by_caller boolean, is_first_of_source boolean
         ),
         unnest($3::text[])
     ) WITH ORDINALITY AS requested
@@ -165,22 +166,21 @@ removal AS (
 added AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
-         summaries, chunks, content_sequence, owner_sequence, readers_sequence, is_active,
-         active_sequence)
+         summaries, chunks, is_active, sequences)
     SELECT
         $1, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-        chunks, requested.sequence,
-        CASE WHEN 'owner' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END,
-        CASE WHEN 'readers' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END,
-        is_active, CASE WHEN 'active' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END
+        chunks, is_active,
+        part_sequences(other_parts, earlier.removed)
+            || part_sequences(access_parts, greatest(earlier.removed, earlier.access))
+            || part_sequences(parts, requested.sequence)
     FROM requested
     CROSS JOIN LATERAL (
-        SELECT greatest(
-            (SELECT sequence FROM removal WHERE digest = sha256(convert_to(document_id, 'UTF8'))),
+        SELECT
+            coalesce((
+                SELECT sequence FROM removal WHERE digest = sha256(convert_to(document_id, 'UTF8'))
+            ), 0) AS removed,
             (SELECT access_sequence FROM event_versions
-             WHERE tenant = $1 AND event_versions.document_id = requested.document_id),
-            0
-        ) AS sequence
+             WHERE tenant = $1 AND event_versions.document_id = requested.document_id) AS access
     ) AS earlier
     WHERE document_key IS NULL
     ORDER BY place
@@ -192,16 +192,7 @@ updated AS (
         language = requested.language, tags = requested.tags, metadata = requested.metadata,
         owner = requested.owner, readers = requested.readers, chunker = requested.chunker,
         summaries = requested.summaries, chunks = requested.chunks, is_active = requested.is_active,
-        content_sequence = CASE
-            WHEN 'content' = ANY (parts) THEN requested.sequence ELSE content_sequence
-        END,
-        owner_sequence = CASE WHEN 'owner' = ANY (parts) THEN requested.sequence ELSE owner_sequence END,
-        readers_sequence = CASE
-            WHEN 'readers' = ANY (parts) THEN requested.sequence ELSE readers_sequence
-        END,
-        active_sequence = CASE
-            WHEN 'active' = ANY (parts) THEN requested.sequence ELSE active_sequence
-        END,
+        sequences = sequences || part_sequences(parts, requested.sequence),
         version = nextval('document_versions'), updated_at = now()
     FROM requested
     WHERE documents.tenant = $1 AND documents.document_key = requested.document_key
@@ -315,8 +306,7 @@ WHERE removed_at < now() - $1 * interval '1 second' AND NOT EXISTS (
 -- $1 tenant, $2 document, $3 owner, $4 readers, $5 the parts that the write sets.
 UPDATE documents SET
     owner = $3, readers = $4, version = now.sequence,
-    owner_sequence = CASE WHEN 'owner' = ANY ($5::text[]) THEN now.sequence ELSE owner_sequence END,
-    readers_sequence = CASE WHEN 'readers' = ANY ($5) THEN now.sequence ELSE readers_sequence END
+    sequences = sequences || part_sequences($5, now.sequence)
 FROM nextval('document_versions') AS now (sequence)
 WHERE tenant = $1 AND document_id = $2;
 
@@ -325,18 +315,7 @@ WHERE tenant = $1 AND document_id = $2;
 -- number or null for the next one. The version changes, so that no earlier plan is committed.
 UPDATE documents SET
     version = now.version,
-    content_sequence = CASE
-        WHEN 'content' = ANY ($3::text[]) THEN coalesce($4::bigint, now.version) ELSE content_sequence
-    END,
-    owner_sequence = CASE
-        WHEN 'owner' = ANY ($3) THEN coalesce($4, now.version) ELSE owner_sequence
-    END,
-    readers_sequence = CASE
-        WHEN 'readers' = ANY ($3) THEN coalesce($4, now.version) ELSE readers_sequence
-    END,
-    active_sequence = CASE
-        WHEN 'active' = ANY ($3) THEN coalesce($4, now.version) ELSE active_sequence
-    END
+    sequences = sequences || part_sequences($3, coalesce($4, now.version))
 FROM nextval('document_versions') AS now (version)
 WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
@@ -411,7 +390,7 @@ WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 -- sequence number: only documents whose content is not newer. A document that a queued write moves to
 -- another source is left out.
 SELECT document_id FROM documents
-WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR content_sequence <= $3)
+WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR coalesce((sequences ->> 'content')::bigint, 0) <= $3)
   AND NOT EXISTS (
       SELECT FROM jobs
       WHERE jobs.tenant = $1 AND target = 'document:' || document_id

@@ -9,13 +9,12 @@ from index.documents.forgetting import Forgotten
 from index.documents.stored_document import StoredDocument
 from index.model.document import Document
 from index.model.write_order import (
+    ACCESS,
     ACTIVE,
     ALL_PARTS,
-    CONTENT,
     NEVER_SEEN,
     MissingDocument,
     Parts,
-    PartSequences,
     is_overtaken,
     merge,
     remaining,
@@ -144,7 +143,7 @@ def revision_of(
     try:
         document = put.revise(stored.document if stored else None)
         planned = _plan_update(put.parts, parts, document, stored, missing, sequence)
-        last = PartSequences(readers=missing.access) if stored is None else stored.sequences
+        last = {"readers": missing.access} if stored is None else stored.sequences
         require_publishable(
             stored.document if stored else None,
             planned.document,
@@ -172,7 +171,7 @@ def _plan_update(
         return PlannedUpdate(stored, merge(stored.document, document, parts), parts)
     if sequence is not None and missing.access > sequence:
         document = replace(document, owner=missing.owner, readers=missing.readers)
-        return PlannedUpdate(None, document, CONTENT | (own_parts & ACTIVE), missing)
+        own_parts -= ACCESS
     return PlannedUpdate(None, document, own_parts, missing)
 
 

@@ -215,7 +215,7 @@ class Writer:
                 is_absent = await self._documents.remove_absent(tenant, document_id, cause)
                 return Written(document_id, 0, changed=False) if is_absent else None
             sequence = sequence_of(cause)
-            if sequence is not None and stored.sequences.content > sequence:
+            if sequence is not None and stored.sequences.get("content", 0) > sequence:
                 return superseded(document_id, stored)
             committed = await self._documents.remove(tenant, stored, cause, forget=forget)
             if committed is None:

@@ -20,69 +20,70 @@ INSERT INTO audiences (audience_key, tenant, allowed_tokens) OVERRIDING SYSTEM V
 ('9', 'beta', '{public,owner:bea}');
 DELETE FROM audit_log;
 INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, nonce, hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '1', '2026-11-28 18:13:17.408979+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '65b05931-5a16-4a50-867b-1dc2c8461457', E'\\x00429c8a98e4a0047f66991eaaeb2f8bf1be2eef68b3585b9dcfdda265c26da5'),
-('acme', '10', '2026-11-28 18:13:17.811531+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"salaries": "added"}}', 'd560c612-37b6-40dd-a531-2d881be69ea5', E'\\xb10c3d8b3e4c6873e0bbe9329b458cbe4f28bff5ed1ce66789a0ce3746fd5a0f'),
-('acme', '11', '2026-11-28 18:13:29.884398+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"pump": "added"}}', '6d8e7704-7402-4f9d-8c93-dd42d18615db', E'\\x70c236d7ab15ecb366a8656d39fcc2ec38cc28596045647d077ab43ca5d670c9'),
-('acme', '12', '2026-11-28 18:13:30.016725+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log1": "added"}}', 'f9d5f8d4-626e-48d4-b9bb-471908ab07f2', E'\\xd149d4c043b98935e9b843ede5aa3a4dc72c9081134980aca402437ab01a771b'),
-('acme', '13', '2026-11-28 18:13:30.100207+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log2": "added"}}', '84079a53-da1b-4b13-80c9-2297140fa805', E'\\xf88a575ec792650ef609485d022f73ce897053c3103d107eb20acdbf56ea3f8a'),
-('acme', '14', '2026-11-28 18:13:30.272363+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log3": "added"}}', '154ea1b6-90d0-41cd-b5de-f30c3a9c3ee0', E'\\xbf1da43918faa3765553ee2d948919e6d6a2d24109508e9b4f2a255270bdccd9'),
-('acme', '15', '2026-11-28 18:13:30.451413+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log4": "added"}}', '0a840a43-e495-46f5-a4ea-7d99a390e0d0', E'\\x7b71b0ca2571640f31118eb1507b3cdf3ada62862e23cc4b7523337e8ef0908c'),
-('acme', '16', '2026-11-28 18:13:30.580815+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log5": "added"}}', '3a0d62c7-a581-4be1-b038-ddf1002aeb9b', E'\\xb5fe0905641b9bd061cb6647ea69fa19322d43efc5a3a68767701ca7d8aced2b'),
-('acme', '17', '2026-11-28 18:13:30.748398+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log6": "added"}}', 'd5bd4649-63a1-464d-b1db-f6935a2ab9a7', E'\\x76ad9e3100bdb451b70c1090d6dd2c55a2075d2b6c99525722b355606cc128fc'),
-('acme', '18', '2026-11-28 18:13:30.857085+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log7": "added"}}', '66770405-d6ec-452b-a811-32bac8ddb5df', E'\\xf50d95beba9ebe8e0184dceb5b62ef1196c3586ddb9bf321b5666ac6226520bb'),
-('acme', '19', '2026-11-28 18:13:30.90569+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"log8": "added"}}', 'fedef9b3-7a02-4876-b9c5-1d8a4be68ac2', E'\\x8c8f839ffb2e2c897475221877c46456eee4c70b6c165191cc80bf76e72bceb8'),
-('acme', '2', '2026-11-28 18:13:17.435174+00', NULL, 'operator', 'key.create', 'key_d1beb2af2c1a4870', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', 'd65a8745-beab-46f0-b1fc-32c7e91ee62a', E'\\xc870c0ef212b7e99ccc2c91461bac52ab532e357a3b6d799f5e6df4e71bfdc74'),
-('acme', '20', '2026-11-28 18:13:30.948761+00', 'ana', 'key_4254ef4e279d31bb', 'documents.write', '', '{"documents": {"notes": "added"}}', '47faff76-9a82-427d-a408-2f78545580d1', E'\\x7c3750c617f566e276a422a8f0dea8c25e2a96b72da5b2cb6b50c6066a97c99e'),
-('acme', '21', '2026-11-28 18:13:31.069548+00', 'ana', 'key_4254ef4e279d31bb', 'documents.write', '', '{"documents": {"list": "added"}}', '71d99b75-307a-4023-8926-b61540749671', E'\\x8efbef1c10ffaede01aec3bb1ae359d419504ce16ad08dc152a72538dfcc1bed'),
-('acme', '22', '2026-11-28 18:13:31.693023+00', 'ana', 'key_4254ef4e279d31bb', 'documents.write', '', '{"documents": {"notes": "changed"}}', 'fbe82e4a-a24e-4643-98e7-0172605d34ed', E'\\x5165580baf8afc7f812636feb8f150c280c0749e789b3d253bce602cb5126330'),
-('acme', '23', '2026-11-28 18:13:31.919894+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.remove', '', '{"documents": {"log8": "removed"}}', '66035965-5df4-4929-9b50-98d732f010bf', E'\\x1adbdedbca23fe818702af539685231fcf704f4f345c7376b994e5bef4b7da0c'),
-('acme', '24', '2026-11-28 18:13:32.127563+00', NULL, 'operator', 'key.create', 'key_cb66448b71440428', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '0756a958-ef92-4c46-af85-af49e0f9fc1f', E'\\x5265e60ace74b6b342a0a722755717246022fed7282e3ff853940c754a8c00c6'),
-('acme', '25', '2026-11-28 18:13:32.210758+00', 'receiving-admin', 'key_cb66448b71440428', 'receives_public.put', 'acme', '{"receives_public": true}', 'd7a1d976-88b9-4e02-90b2-5b6dfb4b982a', E'\\x5c90369068ed748d8a490061872691c43d36baaddddefedd467808f670025734'),
-('acme', '26', '2026-11-28 18:13:33.316373+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '3b115285-4ebf-4acf-8ada-39dfc91849e0', E'\\xd1213ecfa2f6fcc22b02639445919246716fa3847b64aaccda6ff97ee97a0c52'),
-('acme', '3', '2026-11-28 18:13:17.438817+00', NULL, 'operator', 'key.create', 'key_4254ef4e279d31bb', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '25de4dcb-604a-4d2b-92ae-93f3ef0d763b', E'\\x80fadfe3ea830974b575bfc587e6f88ed873cfc7134cc7ca963b25f975ec8ce1'),
-('acme', '4', '2026-11-28 18:13:17.44684+00', NULL, 'operator', 'key.create', 'key_1d0d67af559567f8', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', 'b630eea0-cdb7-46e1-a48d-aef85421bf05', E'\\xb550433f085d68722665aa1484a2af454ea0802755ab72a0d3f9739ed7eb52a6'),
-('acme', '5', '2026-11-28 18:13:17.486491+00', 'ada', 'key_d1beb2af2c1a4870', 'member.add', 'crew', '{"member": "ana"}', '5ddc42d2-ecba-457d-ad03-414885a50a4e', E'\\x7050cac56a828cbc88c64243d3ef9f6c4fd885db48c5848a0d155fe8c62804d3'),
-('acme', '6', '2026-11-28 18:13:17.537306+00', 'ada', 'key_d1beb2af2c1a4870', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', '823dada7-82fb-402e-b980-381999b512b8', E'\\xff84dd752b95e5fb2221f673d40b7a3400f949125a939208260182da6ffb5546'),
-('acme', '7', '2026-11-28 18:13:17.568637+00', 'ada', 'key_d1beb2af2c1a4870', 'gate.put', 'lamps', '{"custom": true}', '1db20f31-e32d-437d-9118-55715c0ffa3a', E'\\x726e7e743ea152f2dcb37532d156cadbe23d50a7db06ef0d2910dcb9e9bc6912'),
-('acme', '8', '2026-11-28 18:13:17.705303+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"guide": "added"}}', '11c06bd4-18f3-4873-a055-e31cd23660be', E'\\x9c446bc979bfaced69d075829f707fcfd3396c34a2a305e6c4cef778347ae398'),
-('acme', '9', '2026-11-28 18:13:17.750297+00', 'ada', 'key_d1beb2af2c1a4870', 'documents.write', '', '{"documents": {"prices": "added"}}', 'abc51824-3ebd-4e9f-ad61-71a55bc6822e', E'\\xa9b8fd0aa19860ea273bfea700da55ba79f2f9dc7fa3ec2607c373a0ea644162'),
-('beta', '1', '2026-11-28 18:13:17.421267+00', NULL, 'operator', 'tenant.create', 'beta', '{}', '8e886ff3-85a5-45f1-8dcf-78d906d1d70c', E'\\x807a58f9204c47f74f8332df9be5fd31475f528d81df66793f54a7bce2456c20'),
-('beta', '2', '2026-11-28 18:13:17.453402+00', NULL, 'operator', 'key.create', 'key_9c32fbed5628da97', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', 'd88b5fdd-ec67-49e7-9338-8d77fcb714b3', E'\\x8275ec7647468434804c85cfa7cb1c720e81ab94f581f372b01466a4ec18e1da'),
-('beta', '3', '2026-11-28 18:13:31.169166+00', 'bea', 'key_9c32fbed5628da97', 'documents.write', '', '{"documents": {"harbour": "added"}}', 'e81b20a1-9b91-4238-9439-8a40b0c77472', E'\\x2aba5dc1942df5001390929ed100ddcbb36d5d02da4496ec4ed138e6c82ee00b'),
-('beta', '4', '2026-11-28 18:13:31.276591+00', 'bea', 'key_9c32fbed5628da97', 'documents.write', '', '{"documents": {"tides": "added"}}', 'dbaeea43-00af-4c89-9a17-cca831fac4f1', E'\\x166ec0b7cd70c589e54a88488cd4f8886bb5cfd032cc8be6eb7b1b90b84e06d9'),
-('beta', '5', '2026-11-28 18:13:31.362056+00', 'bea', 'key_9c32fbed5628da97', 'documents.write', '', '{"documents": {"boats": "added"}}', '85f2153e-72d5-4f47-aa79-13e101d42411', E'\\x6b959ce6c669b0417d2f16df59a354c7e35f565ee25ade7475f4978799fae0be'),
-('beta', '6', '2026-11-28 18:13:32.278015+00', NULL, 'operator', 'key.create', 'key_ba8aebdff0e0082a', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '64c49f72-b332-454d-8fab-5deb794a8ff0', E'\\xcd0b1ae76f92201bee26bad79fee8c9d827b7f2587ee5307bc7b67cb11389ad7'),
-('beta', '7', '2026-11-28 18:13:32.376905+00', 'receiving-admin', 'key_ba8aebdff0e0082a', 'receives_public.put', 'beta', '{"receives_public": true}', 'ff1a9685-e25c-4df2-80dc-a513eba88132', E'\\xd257b9d97908ca84744bb37df86ca7801ad2ef23daae50b95c4450b78da2350f');
+('acme', '1', '2026-11-29 10:03:43.71091+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '30f743b3-670c-4711-b47f-2647e9529e21', E'\\x31a58564c0055ce79be56cebd7322d963eb9ec6e66cb2445430ec02413412400'),
+('acme', '10', '2026-11-29 10:03:44.189695+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"salaries": "added"}}', '07f4f21b-4825-4a84-a321-ad5c3ea3e44f', E'\\x161eee791d22b7e4f9912cfe0581f889191e0c86883cbe9c00a2da5196340aeb'),
+('acme', '11', '2026-11-29 10:03:44.218215+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"pump": "added"}}', 'c207ba13-2161-4aeb-b484-ddcc30faf47d', E'\\xa06d88d00c844ba25f52e315004dc1e75983cda33523420a73fba2ac1bd02ee0'),
+('acme', '12', '2026-11-29 10:03:44.234103+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log1": "added"}}', '99e9411f-f871-4927-9e61-75c659b93a62', E'\\x0992f1c01f9e86a63cf12cdba3021fdc219bb04e4e2d3f6628e5e5da67745b84'),
+('acme', '13', '2026-11-29 10:03:44.26747+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log2": "added"}}', 'ebfe2f0f-9c32-4a63-94fb-6d00aa8c9c1f', E'\\xaacf0885b7591f0245e78af691b33c87bc5ba45b7fceb459a479669174b5e8c2'),
+('acme', '14', '2026-11-29 10:03:44.299231+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log3": "added"}}', '8ee2c941-1e92-47c8-a440-0bdbf24ad617', E'\\xd4ebdecaca4208bfe7314a545c55f2db358c19a9bfb98573955381bb653567d9'),
+('acme', '15', '2026-11-29 10:03:44.320863+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log4": "added"}}', '0d56215d-2ccb-4227-bb73-9aa975090eb2', E'\\xb969262bce0af5c9b6c8c68fe330fef7f5445fb277edc3e3f379c103a3ae097b'),
+('acme', '16', '2026-11-29 10:03:44.336772+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log5": "added"}}', 'e461e396-3209-4190-a655-55f5ee42d12e', E'\\x28fadb28b1dbee1a9deae1f112502c143b2d0ca0a4b16dad0e8eb9707b68ea71'),
+('acme', '17', '2026-11-29 10:03:44.358606+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log6": "added"}}', '89a7853c-5711-4942-add5-f30763af5556', E'\\xa272f5ec6cd11c3bf1b912977cd3d54eb7074b7de5e902c88c44ad7309e3b769'),
+('acme', '18', '2026-11-29 10:03:44.387102+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log7": "added"}}', 'e17f86f8-075b-46ac-9f5a-9b1bc6444f90', E'\\x155c2206443ce1c95538816bd85bdb832ab3b7145c88c1dc9e2d343c0be8ac89'),
+('acme', '19', '2026-11-29 10:03:44.410709+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"log8": "added"}}', '36700896-331f-4e48-a4e0-2fe3a9ac0eed', E'\\x61286b244598a721b9d153f7353e67a7e58022ab5b7edc1eeeedd9cfbb3507fc'),
+('acme', '2', '2026-11-29 10:03:43.769542+00', NULL, 'operator', 'key.create', 'key_cfab2c89ffd206a6', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '2e94b884-566e-4b47-ac18-c0f411359161', E'\\xe31bbc7a7c4fc39c0ec2f3174988f669088d6e607cf6b6534f284e1e9f960e17'),
+('acme', '20', '2026-11-29 10:03:44.438216+00', 'ana', 'key_9a879b338c3c2faa', 'documents.write', '', '{"documents": {"notes": "added"}}', 'b2179a48-8f0d-4232-80d0-452169829ccd', E'\\x36d99b00d0cf4bc9a36b09402f97fec4c4ec5f11425205a37ba637e18cc02a35'),
+('acme', '21', '2026-11-29 10:03:44.463143+00', 'ana', 'key_9a879b338c3c2faa', 'documents.write', '', '{"documents": {"list": "added"}}', 'd73bb23f-6863-4c98-a2f1-2fe9d29a53c9', E'\\x003a5b0198049686250b9110bb109bd1e6213884b7cd541fd300554b05930421'),
+('acme', '22', '2026-11-29 10:03:44.607523+00', 'ana', 'key_9a879b338c3c2faa', 'documents.write', '', '{"documents": {"notes": "changed"}}', 'bea5dc55-3b63-4d63-8abb-a21f2763aad2', E'\\xb1aaeb6fcc40b0f9b02d30aa51c0bce717314f8fb4cfc81c74763aa24193fa25'),
+('acme', '23', '2026-11-29 10:03:44.626719+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.remove', '', '{"documents": {"log8": "removed"}}', '0fdae23a-fc39-45d6-9094-77f053780637', E'\\x30cb4148314ed2cb5da4b016ecbd30645c6226a6d9fec4737336cc6870a1031a'),
+('acme', '24', '2026-11-29 10:03:44.645759+00', NULL, 'operator', 'key.create', 'key_4d51ccace8ded017', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'f773f7b7-4341-4ce2-8128-8e067855b7cf', E'\\x6f3093f26c35e3be90f2978c2c0dd0bc8df1695416da70e344a0f3a662174011'),
+('acme', '25', '2026-11-29 10:03:44.658085+00', 'receiving-admin', 'key_4d51ccace8ded017', 'receives_public.put', 'acme', '{"receives_public": true}', '87795dd2-b8ba-44d7-9aba-eb22ade22f73', E'\\x621f62b30e76cb70d300fb3a049ab8634b1165519f4ee58cc63ceb762ef4692c'),
+('acme', '26', '2026-11-29 10:03:44.83033+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '38b6e089-2922-4440-9b00-faa8c90394c2', E'\\xdc8b56a70d2a71cb6d591117d5861e321a0bd2431b0a2a4c34c8d4a32d52a698'),
+('acme', '3', '2026-11-29 10:03:43.790005+00', NULL, 'operator', 'key.create', 'key_9a879b338c3c2faa', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '7b6b35b0-1cc2-415d-92a2-5f6f757207a5', E'\\xe85c0a23bffee6756e7643f1cc86d620cbc2f49eb651efb7289ce9e345d6ae12'),
+('acme', '4', '2026-11-29 10:03:43.810003+00', NULL, 'operator', 'key.create', 'key_4fe5870c894a10d6', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', 'a6bea335-2eb1-420c-b770-a67fb9b77461', E'\\xd5f7cbed4f460a8c697b837f3e5e277d876dbdcadda26dfb0c3441bd3d1cc824'),
+('acme', '5', '2026-11-29 10:03:43.92818+00', 'ada', 'key_cfab2c89ffd206a6', 'member.add', 'crew', '{"member": "ana"}', '6638386d-f46b-45c3-807b-fa178de14d94', E'\\xea7ad2ffe3d4d01ae3b4e344f2205f018e425baa0b1b3f20431bd306ee024757'),
+('acme', '6', '2026-11-29 10:03:43.983738+00', 'ada', 'key_cfab2c89ffd206a6', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', 'be03b43c-913a-415d-9393-231674f23224', E'\\x6f6fb3859e42cf74070d12fcf30838d1e8b3212340a95f9c8b0e4a753fbee45e'),
+('acme', '7', '2026-11-29 10:03:44.023041+00', 'ada', 'key_cfab2c89ffd206a6', 'gate.put', 'lamps', '{"custom": true}', '7992a3e6-0464-43a1-996f-f8d8c841324d', E'\\x50ed5ed4a0da6528410e74d4262b9e96cc9a56bee54073d05e60af994aa857db'),
+('acme', '8', '2026-11-29 10:03:44.098386+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"guide": "added"}}', 'b85284c7-3f80-47b2-bfaf-6894ee578296', E'\\x8f985c414a685274a91b18b9414b23f025200cfcac708fbf2c59b4d4c4237e0a'),
+('acme', '9', '2026-11-29 10:03:44.161609+00', 'ada', 'key_cfab2c89ffd206a6', 'documents.write', '', '{"documents": {"prices": "added"}}', 'a59d9e11-330e-4b6b-9565-ccd979629f4a', E'\\x08590b7381b2cb1b3ee6c87b55143fb251ff72531907d33849eadd3e98d82fa7'),
+('beta', '1', '2026-11-29 10:03:43.732867+00', NULL, 'operator', 'tenant.create', 'beta', '{}', '79af89b8-92fe-435e-a426-c4f6a1e7c9b5', E'\\xed2c2f23a6285b9324d384597ec7f042e5e7ba9db9a1756b94dd2a8faaede04b'),
+('beta', '2', '2026-11-29 10:03:43.834025+00', NULL, 'operator', 'key.create', 'key_e6eaa486dcc31f44', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', '1c7a7b8c-e679-49bb-af41-e144356423fa', E'\\x9c66673378433fe400652072b0fd3741b33ace9a9d31818e5ca63c5915bbc726'),
+('beta', '3', '2026-11-29 10:03:44.488423+00', 'bea', 'key_e6eaa486dcc31f44', 'documents.write', '', '{"documents": {"harbour": "added"}}', '90971f13-39cb-4a2b-a980-89ab98180279', E'\\x7200196cbd552372c2037d0cfa4c0c63be610b4b511f453df3ab1ed55fe290f3'),
+('beta', '4', '2026-11-29 10:03:44.530543+00', 'bea', 'key_e6eaa486dcc31f44', 'documents.write', '', '{"documents": {"tides": "added"}}', '9b67414e-3a75-46ba-a314-e2ec3a800121', E'\\x27f33a7cdb338afdd443535c1c1f171f61e56b779b48b9d2a85b8e6f9ff5ed94'),
+('beta', '5', '2026-11-29 10:03:44.5535+00', 'bea', 'key_e6eaa486dcc31f44', 'documents.write', '', '{"documents": {"boats": "added"}}', 'f0f8b66f-5c5f-4573-8d98-10f7aee43854', E'\\x3dd1304b98f132ba9fa31b95b616b05dad6317c1faace0b4d4b7a86158c983d8'),
+('beta', '6', '2026-11-29 10:03:44.666207+00', NULL, 'operator', 'key.create', 'key_89f4e09994641e86', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'cdf1e5a3-0f66-4f36-b640-72734517be5f', E'\\xccb8acf8f4f0e912034d27bd3d1289e603a04cdb80e495931a4e9d1835af883f'),
+('beta', '7', '2026-11-29 10:03:44.674961+00', 'receiving-admin', 'key_89f4e09994641e86', 'receives_public.put', 'beta', '{"receives_public": true}', '7e859538-4426-4863-854c-1003cfea6b6a', E'\\x94582e97db66c6b6b3fef905167696f8f5f80e6146138b04bfb2b9c49aa8979f');
 DELETE FROM audit_log_heads;
 INSERT INTO audit_log_heads (tenant, number, hash, pruned_number, pruned_hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '26', E'\\xd1213ecfa2f6fcc22b02639445919246716fa3847b64aaccda6ff97ee97a0c52', '0', E'\\x'),
-('beta', '7', E'\\xd257b9d97908ca84744bb37df86ca7801ad2ef23daae50b95c4450b78da2350f', '0', E'\\x');
+('acme', '26', E'\\xdc8b56a70d2a71cb6d591117d5861e321a0bd2431b0a2a4c34c8d4a32d52a698', '0', E'\\x'),
+('beta', '7', E'\\x94582e97db66c6b6b3fef905167696f8f5f80e6146138b04bfb2b9c49aa8979f', '0', E'\\x');
+DELETE FROM best_scores;
 DELETE FROM change_log;
 INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys, popularity_keys, committed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-28 18:13:30.570502+00'),
-('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-28 18:13:30.699167+00'),
-('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-28 18:13:30.83609+00'),
-('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-28 18:13:30.897258+00'),
-('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-28 18:13:30.936186+00'),
-('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-28 18:13:31.035271+00'),
-('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-28 18:13:31.597118+00'),
-('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-28 18:13:31.796197+00'),
-('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-28 18:13:33.181878+00'),
-('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-28 18:13:34.26868+00'),
-('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-28 18:13:17.639513+00'),
-('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-28 18:13:17.737357+00'),
-('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-28 18:13:17.796767+00'),
-('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-28 18:13:29.860381+00'),
-('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-28 18:13:29.979079+00'),
-('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-28 18:13:30.066666+00'),
-('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-28 18:13:30.217003+00'),
-('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-28 18:13:30.404173+00'),
-('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-28 18:13:31.154384+00'),
-('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-28 18:13:31.251493+00'),
-('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-28 18:13:31.308839+00'),
-('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-28 18:13:17.737357+00'),
-('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-28 18:13:31.251493+00'),
-('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-28 18:13:34.26868+00');
+('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-29 10:03:44.332615+00'),
+('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-29 10:03:44.351955+00'),
+('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-29 10:03:44.375648+00'),
+('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-29 10:03:44.401428+00'),
+('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-29 10:03:44.433506+00'),
+('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-29 10:03:44.457015+00'),
+('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-29 10:03:44.593337+00'),
+('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-29 10:03:44.622845+00'),
+('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-29 10:03:44.79609+00'),
+('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-29 10:03:44.879013+00'),
+('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-29 10:03:44.071051+00'),
+('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-29 10:03:44.145748+00'),
+('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-29 10:03:44.17962+00'),
+('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-29 10:03:44.205945+00'),
+('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-29 10:03:44.227748+00'),
+('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-29 10:03:44.254481+00'),
+('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-29 10:03:44.295214+00'),
+('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-29 10:03:44.315919+00'),
+('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-29 10:03:44.485134+00'),
+('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-29 10:03:44.518449+00'),
+('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-29 10:03:44.545784+00'),
+('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-29 10:03:44.145748+00'),
+('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-29 10:03:44.518449+00'),
+('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-29 10:03:44.879013+00');
 DELETE FROM chunk_partitions;
 INSERT INTO chunk_partitions (partition_no, tenant, dimensions) OVERRIDING SYSTEM VALUE VALUES
 ('0', NULL, NULL),
@@ -173,24 +174,24 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('8', 'Log of day 4: the lamp burned 9 hours, and the horn sounded 4 times.'),
 ('9', 'Log of day 5: the lamp burned 10 hours, and the horn sounded 5 times.');
 DELETE FROM documents;
-INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, content_sequence, owner_sequence, readers_sequence, active_sequence, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '1', '0', '1', '0', '2026-11-28 18:13:17.639513+00', '2026-11-28 18:13:17.639513+00'),
-('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '19', '0', '19', '0', '2026-11-28 18:13:30.699167+00', '2026-11-28 18:13:30.699167+00'),
-('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '21', '0', '21', '0', '2026-11-28 18:13:30.83609+00', '2026-11-28 18:13:30.83609+00'),
-('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '36', '0', '25', '0', '2026-11-28 18:13:30.936186+00', '2026-11-28 18:13:31.597118+00'),
-('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '27', '0', '27', '0', '2026-11-28 18:13:31.035271+00', '2026-11-28 18:13:31.035271+00'),
-('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '29', '0', '0', '0', '2026-11-28 18:13:31.154384+00', '2026-11-28 18:13:31.154384+00'),
-('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '31', '0', '31', '0', '2026-11-28 18:13:31.251493+00', '2026-11-28 18:13:31.251493+00'),
-('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '33', '0', '33', '0', '2026-11-28 18:13:31.308839+00', '2026-11-28 18:13:31.308839+00'),
-('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '41', '41', '41', '40', '2026-11-28 18:13:33.181878+00', '2026-11-28 18:13:33.181878+00'),
-('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '3', '0', '3', '0', '2026-11-28 18:13:17.737357+00', '2026-11-28 18:13:17.737357+00'),
-('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '5', '0', '5', '0', '2026-11-28 18:13:17.796767+00', '2026-11-28 18:13:17.796767+00'),
-('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '7', '0', '7', '0', '2026-11-28 18:13:29.860381+00', '2026-11-28 18:13:29.860381+00'),
-('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '9', '0', '9', '0', '2026-11-28 18:13:29.979079+00', '2026-11-28 18:13:29.979079+00'),
-('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '11', '0', '11', '0', '2026-11-28 18:13:30.066666+00', '2026-11-28 18:13:30.066666+00'),
-('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '13', '0', '13', '0', '2026-11-28 18:13:30.217003+00', '2026-11-28 18:13:30.217003+00'),
-('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '15', '0', '15', '0', '2026-11-28 18:13:30.404173+00', '2026-11-28 18:13:30.404173+00'),
-('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '17', '0', '17', '0', '2026-11-28 18:13:30.570502+00', '2026-11-28 18:13:30.570502+00');
+INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, sequences, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
+('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '{"owner": 0, "active": 0, "chunker": 0, "content": 1, "readers": 1, "metadata": 1, "summaries": 1}', '2026-11-29 10:03:44.071051+00', '2026-11-29 10:03:44.071051+00'),
+('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '{"owner": 0, "active": 0, "chunker": 0, "content": 19, "readers": 19, "metadata": 19, "summaries": 0}', '2026-11-29 10:03:44.351955+00', '2026-11-29 10:03:44.351955+00'),
+('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '{"owner": 0, "active": 0, "chunker": 0, "content": 21, "readers": 21, "metadata": 21, "summaries": 0}', '2026-11-29 10:03:44.375648+00', '2026-11-29 10:03:44.375648+00'),
+('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '{"owner": 0, "active": 0, "chunker": 0, "content": 36, "readers": 25, "metadata": 36, "summaries": 0}', '2026-11-29 10:03:44.433506+00', '2026-11-29 10:03:44.593337+00'),
+('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '{"owner": 0, "active": 0, "chunker": 0, "content": 27, "readers": 27, "metadata": 27, "summaries": 0}', '2026-11-29 10:03:44.457015+00', '2026-11-29 10:03:44.457015+00'),
+('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '{"owner": 0, "active": 0, "chunker": 0, "content": 29, "readers": 0, "metadata": 29, "summaries": 0}', '2026-11-29 10:03:44.485134+00', '2026-11-29 10:03:44.485134+00'),
+('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '{"owner": 0, "active": 0, "chunker": 0, "content": 31, "readers": 31, "metadata": 31, "summaries": 0}', '2026-11-29 10:03:44.518449+00', '2026-11-29 10:03:44.518449+00'),
+('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '{"owner": 0, "active": 0, "chunker": 0, "content": 33, "readers": 33, "metadata": 33, "summaries": 0}', '2026-11-29 10:03:44.545784+00', '2026-11-29 10:03:44.545784+00'),
+('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '{"owner": 41, "active": 40, "chunker": 40, "content": 41, "readers": 41, "metadata": 41, "summaries": 40}', '2026-11-29 10:03:44.79609+00', '2026-11-29 10:03:44.79609+00'),
+('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '{"owner": 0, "active": 0, "chunker": 0, "content": 3, "readers": 3, "metadata": 3, "summaries": 0}', '2026-11-29 10:03:44.145748+00', '2026-11-29 10:03:44.145748+00'),
+('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '{"owner": 0, "active": 0, "chunker": 0, "content": 5, "readers": 5, "metadata": 5, "summaries": 0}', '2026-11-29 10:03:44.17962+00', '2026-11-29 10:03:44.17962+00'),
+('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '{"owner": 0, "active": 0, "chunker": 0, "content": 7, "readers": 7, "metadata": 7, "summaries": 0}', '2026-11-29 10:03:44.205945+00', '2026-11-29 10:03:44.205945+00'),
+('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '{"owner": 0, "active": 0, "chunker": 0, "content": 9, "readers": 9, "metadata": 9, "summaries": 0}', '2026-11-29 10:03:44.227748+00', '2026-11-29 10:03:44.227748+00'),
+('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '{"owner": 0, "active": 0, "chunker": 0, "content": 11, "readers": 11, "metadata": 11, "summaries": 0}', '2026-11-29 10:03:44.254481+00', '2026-11-29 10:03:44.254481+00'),
+('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '{"owner": 0, "active": 0, "chunker": 0, "content": 13, "readers": 13, "metadata": 13, "summaries": 0}', '2026-11-29 10:03:44.295214+00', '2026-11-29 10:03:44.295214+00'),
+('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '{"owner": 0, "active": 0, "chunker": 0, "content": 15, "readers": 15, "metadata": 15, "summaries": 0}', '2026-11-29 10:03:44.315919+00', '2026-11-29 10:03:44.315919+00'),
+('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '{"owner": 0, "active": 0, "chunker": 0, "content": 17, "readers": 17, "metadata": 17, "summaries": 0}', '2026-11-29 10:03:44.332615+00', '2026-11-29 10:03:44.332615+00');
 DELETE FROM embeddings;
 INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
@@ -219,17 +220,17 @@ INSERT INTO event_versions (tenant, document_id, content_version, access_version
 DELETE FROM files;
 DELETE FROM group_members;
 INSERT INTO group_members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'ana', '2026-11-28 18:13:17.477265+00');
+('acme', 'crew', 'ana', '2026-11-29 10:03:43.897908+00');
 DELETE FROM groups;
 INSERT INTO groups (tenant, group_id, scim_id, display_name, external_id, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', '6a97dfb9-ad58-401a-a484-439919dfdcba', NULL, NULL, '2026-11-28 18:13:17.477265+00');
+('acme', 'crew', '28a99f93-6a1f-4c1a-bffb-25466cf394f4', NULL, NULL, '2026-11-29 10:03:43.897908+00');
 DELETE FROM groups_with_words;
 INSERT INTO groups_with_words (tenant, token) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew'),
 ('acme', 'group:sales');
 DELETE FROM history_numbers;
 INSERT INTO history_numbers (singleton, number) OVERRIDING SYSTEM VALUE VALUES
-('true', '5947352423929002570');
+('true', '-6813108949215103096');
 DELETE FROM identifier_cases;
 INSERT INTO identifier_cases (singleton, identifier_case) OVERRIDING SYSTEM VALUE VALUES
 ('true', 'fold');
@@ -239,19 +240,19 @@ INSERT INTO index_meta (singleton, embedding_space, dimensions, analyser) OVERRI
 ('true', 'exact-32', '32', 'bm25-4');
 DELETE FROM jobs;
 INSERT INTO jobs (job_no, job_id, tenant, kind, target, source, parts, sequence, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, traceparent, tracestate, created_at, started_at, ended_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'job_d8729f387fc678fc', 'acme', 'document.write', 'document:queued', 'api', '{content}', '35', 'key_d1beb2af2c1a4870', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-28 18:13:31.458739+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-28 18:13:31.458739+00', NULL, NULL),
-('2', 'job_57f5eb074048f0d6', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-28 18:14:31.796197+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-28 18:13:31.796197+00', NULL, NULL);
+('1', 'job_95aa157cdbc865f0', 'acme', 'document.write', 'document:queued', 'api', '{content,metadata}', '35', 'key_cfab2c89ffd206a6', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-29 10:03:44.566937+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-29 10:03:44.566937+00', NULL, NULL),
+('2', 'job_f4ad295a9c147a6f', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-29 10:04:44.622845+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-29 10:03:44.622845+00', NULL, NULL);
 DELETE FROM keys;
 INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, is_token, ancestor_key_ids, allowed_groups, filter, issuer_key, is_for_job, created_at, expires_at, revoked_at, last_used_at) OVERRIDING SYSTEM VALUE VALUES
-('key_1d0d67af559567f8', 'acme', E'\\x9a0c6ce8151164ff66565007429c930f3a689df886a42cbf9b95e305c0d6c000', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:17.445873+00', NULL, NULL, NULL),
-('key_4254ef4e279d31bb', 'acme', E'\\xbd827ada4185f035212839200400e15f4585826c49b50a6e8d495cea9006e3b9', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:17.437894+00', NULL, NULL, '2026-11-28 18:13:31.53008+00'),
-('key_9c32fbed5628da97', 'beta', E'\\x32eda2114957d93a321ef1222caa0c0f5c203082d93671a22cb6635390030858', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:17.449934+00', NULL, NULL, '2026-11-28 18:13:31.294943+00'),
-('key_ba8aebdff0e0082a', 'beta', E'\\x507aa054cc493b52ef20d805e8e66a3b4b40fb428f348c161c4c8dd420dc3e94', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:32.242285+00', NULL, NULL, '2026-11-28 18:13:32.318812+00'),
-('key_cb66448b71440428', 'acme', E'\\x13684666d2e73748287b557997e4b7b85cfc457af63a5f4846a1b5674eb1895b', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:32.051831+00', NULL, NULL, '2026-11-28 18:13:32.16924+00'),
-('key_d1beb2af2c1a4870', 'acme', E'\\x96814b256a6a6a0734c56e8ec0276a9b8470ca24214e5f07c29a92fbfc568235', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 18:13:17.427366+00', NULL, NULL, '2026-11-28 18:13:31.754824+00');
+('key_4d51ccace8ded017', 'acme', E'\\xc87c36653dab94adc9e188d8a68004f3f5ad871476964ae9c5528ade19afe8ff', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:44.640089+00', NULL, NULL, '2026-11-29 10:03:44.650383+00'),
+('key_4fe5870c894a10d6', 'acme', E'\\xb5e2d32832feb8c95fb1e8f009d1402dad5ec871091361d5cdcdc8c2dd06b79d', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:43.795099+00', NULL, NULL, NULL),
+('key_89f4e09994641e86', 'beta', E'\\xc5ef7b0e6aba6dafdf44ce2933a8d15583b8bcd8c299f8c4d4bfe1a261dcb690', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:44.665594+00', NULL, NULL, '2026-11-29 10:03:44.670501+00'),
+('key_9a879b338c3c2faa', 'acme', E'\\x2d34d1645faef1acd4cf1f2931c71489a0432cb296b619085c1d5dc4530f9700', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:43.775719+00', NULL, NULL, '2026-11-29 10:03:44.576755+00'),
+('key_cfab2c89ffd206a6', 'acme', E'\\x6c523b614c98110e3527c57e94aeedbe04bf810086dd3a618d79fa985b86e060', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:43.739951+00', NULL, NULL, '2026-11-29 10:03:44.614947+00'),
+('key_e6eaa486dcc31f44', 'beta', E'\\xba43f784bc78b3a559ae8b9adc9bd347707c4177c0a0b7fe883ca133389cf05d', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 10:03:43.817908+00', NULL, NULL, '2026-11-29 10:03:44.534146+00');
 DELETE FROM noted_histories;
 INSERT INTO noted_histories (history, number) OVERRIDING SYSTEM VALUE VALUES
-('26d3e557e1dee09a', '1');
+('3385c4358b59376c', '1');
 DELETE FROM openfga_members;
 DELETE FROM openfga_readers;
 DELETE FROM openfga_stores;
@@ -259,6 +260,7 @@ DELETE FROM openfga_tuples;
 DELETE FROM previous_digests;
 INSERT INTO previous_digests (document_key, digest) OVERRIDING SYSTEM VALUE VALUES
 ('13', E'\\x00b7d962af268d8512d04fc23b78c72e');
+DELETE FROM processes;
 DELETE FROM provisioned_users;
 DELETE FROM query_gates;
 INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
@@ -266,10 +268,10 @@ INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
 DELETE FROM read_leases;
 DELETE FROM removed_documents;
 INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-28 18:13:31.796197+00');
+('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-29 10:03:44.622845+00');
 DELETE FROM replicated_history;
 INSERT INTO replicated_history (singleton, history, is_settled, lease_s_max) OVERRIDING SYSTEM VALUE VALUES
-('true', '26d3e557e1dee09a', 'true', '0');
+('true', '3385c4358b59376c', 'true', '0');
 DELETE FROM restricted_words;
 INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew', 'burned', '786'),
@@ -286,19 +288,19 @@ INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM
 ('acme', 'group:sales', 'times', '788');
 DELETE FROM revisions_before;
 INSERT INTO revisions_before (tenant, history, revision, number) OVERRIDING SYSTEM VALUE VALUES
-('acme', '26d3e557e1dee09a', '0', '2'),
-('beta', '26d3e557e1dee09a', '0', '4'),
-('public', '26d3e557e1dee09a', '0', '3');
+('acme', '3385c4358b59376c', '0', '2'),
+('beta', '3385c4358b59376c', '0', '4'),
+('public', '3385c4358b59376c', '0', '3');
 DELETE FROM search_statistics;
 DELETE FROM semantic_counts;
 DELETE FROM source_origins;
 DELETE FROM sources;
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers, may_publish, pending_removals, confirmed_removals, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 18:13:17.639513+00'),
-('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 18:13:33.181878+00'),
-('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 18:13:17.796767+00'),
-('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 18:13:29.979079+00'),
-('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 18:13:31.154384+00');
+('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 10:03:44.071051+00'),
+('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 10:03:44.79609+00'),
+('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 10:03:44.17962+00'),
+('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 10:03:44.227748+00'),
+('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 10:03:44.485134+00');
 DELETE FROM strategies;
 DELETE FROM subscription_events;
 DELETE FROM subscription_webhooks;
@@ -306,63 +308,63 @@ DELETE FROM subscriptions;
 DELETE FROM suspended_subjects;
 DELETE FROM tenants;
 INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'acme', '2026-11-28 18:13:17.366512+00', 'false', '20', '2', '10', '55', '26d3e557e1dee09a', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
-('beta', 'beta', '2026-11-28 18:13:17.420036+00', 'false', '3', '1', '3', '7', '26d3e557e1dee09a', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
-('public', 'What every tenant may read', '2026-11-28 18:13:16.482989+00', 'false', '4', '0', '0', '0', '26d3e557e1dee09a', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
+('acme', 'acme', '2026-11-29 10:03:43.682841+00', 'false', '20', '2', '10', '55', '3385c4358b59376c', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
+('beta', 'beta', '2026-11-29 10:03:43.721914+00', 'false', '3', '1', '3', '7', '3385c4358b59376c', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
+('public', 'What every tenant may read', '2026-11-29 10:03:43.343284+00', 'false', '4', '0', '0', '0', '3385c4358b59376c', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
 DELETE FROM usage;
 INSERT INTO usage (tenant, day, operation, source, tokens, cost, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
-('acme', '2026-11-28', 'ingest', 'api', '0', '0', '7', '0'),
-('acme', '2026-11-28', 'ingest', 'events', '0', '0', '1', '0'),
-('acme', '2026-11-28', 'ingest', 'hr', '0', '0', '2', '0'),
-('acme', '2026-11-28', 'ingest', 'log', '0', '0', '8', '0'),
-('beta', '2026-11-28', 'ingest', 'api', '0', '0', '3', '0');
+('acme', '2026-11-29', 'ingest', 'api', '0', '0', '7', '0'),
+('acme', '2026-11-29', 'ingest', 'events', '0', '0', '1', '0'),
+('acme', '2026-11-29', 'ingest', 'hr', '0', '0', '2', '0'),
+('acme', '2026-11-29', 'ingest', 'log', '0', '0', '8', '0'),
+('beta', '2026-11-29', 'ingest', 'api', '0', '0', '3', '0');
 DELETE FROM vector_store_files;
 DELETE FROM vector_stores;
 DELETE FROM vocabulary;
 INSERT INTO vocabulary (tenant, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'clean', '777'),
-('acme', 'cleaning', '777'),
-('acme', 'cliff', '777'),
-('acme', 'cloth', '777'),
-('acme', 'compressed', '777'),
-('acme', 'cost', '779'),
-('acme', 'each', '777'),
-('acme', 'euros', '779'),
-('acme', 'every', '777'),
+('acme', 'clean', '778'),
+('acme', 'cleaning', '778'),
+('acme', 'cliff', '778'),
+('acme', 'cloth', '778'),
+('acme', 'compressed', '778'),
+('acme', 'cost', '780'),
+('acme', 'each', '778'),
+('acme', 'euros', '780'),
+('acme', 'every', '778'),
 ('acme', 'expected', '823'),
-('acme', 'from', '777'),
+('acme', 'from', '778'),
 ('acme', 'gepruft', '784'),
-('acme', 'guide', '777'),
-('acme', 'horn', '777'),
-('acme', 'house', '777'),
-('acme', 'into', '777'),
-('acme', 'keeper', '777'),
-('acme', 'lamp', '777'),
-('acme', 'lens', '777'),
-('acme', 'lighthouse', '777'),
+('acme', 'guide', '778'),
+('acme', 'horn', '778'),
+('acme', 'house', '778'),
+('acme', 'into', '778'),
+('acme', 'keeper', '778'),
+('acme', 'lamp', '778'),
+('acme', 'lens', '778'),
+('acme', 'lighthouse', '778'),
 ('acme', 'maschinenhaus', '784'),
-('acme', 'minute', '777'),
+('acme', 'minute', '778'),
 ('acme', 'nach', '784'),
 ('acme', 'nebel', '784'),
-('acme', 'needs', '777'),
-('acme', 'nine', '779'),
-('acme', 'northern', '777'),
-('acme', 'pump', '777'),
+('acme', 'needs', '778'),
+('acme', 'nine', '780'),
+('acme', 'northern', '778'),
+('acme', 'pump', '778'),
 ('acme', 'pumpen', '784'),
-('acme', 'seconds', '777'),
-('acme', 'signals', '777'),
-('acme', 'soft', '777'),
-('acme', 'sounds', '777'),
-('acme', 'stands', '777'),
-('acme', 'tickets', '779'),
-('acme', 'tour', '779'),
-('acme', 'turns', '777'),
-('acme', 'twelve', '777'),
-('acme', 'twice', '777'),
-('acme', 'vinegar', '777'),
+('acme', 'seconds', '778'),
+('acme', 'signals', '778'),
+('acme', 'soft', '778'),
+('acme', 'sounds', '778'),
+('acme', 'stands', '778'),
+('acme', 'tickets', '780'),
+('acme', 'tour', '780'),
+('acme', 'turns', '778'),
+('acme', 'twelve', '778'),
+('acme', 'twice', '778'),
+('acme', 'vinegar', '778'),
 ('acme', 'werden', '784'),
-('acme', 'with', '777'),
-('acme', 'writes', '777'),
+('acme', 'with', '778'),
+('acme', 'writes', '778'),
 ('beta', 'boats', '810'),
 ('beta', 'knowledge', '808'),
 ('beta', 'lighthouse', '808'),

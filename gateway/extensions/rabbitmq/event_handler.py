@@ -13,7 +13,7 @@ from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from index.documents.event_versions import EventUpdate
 from index.errors import EventSuperseded
 from index.model.document import Document
-from index.model.write_order import ALL_PARTS, CONTENT
+from index.model.write_order import ACCESS, CONTENT, NO_PARTS, named
 from ingest.errors import DocumentContended, PublishingRefused
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
@@ -72,13 +72,16 @@ class EventHandler:
         is_latest = after.content > update.before.content
         sets_access = after.access > update.before.access
         match event:
-            case PutEvent() if is_latest:
+            case PutEvent(document=content) if is_latest:
+                optional = named(
+                    chunker=content.chunker, summaries=content.summaries, active=content.active
+                )
                 return await self.writer.put(
                     tenant,
                     document_id,
                     lambda stored: event_schemas.document_of(event, stored, update, self.language),
                     update,
-                    ALL_PARTS if sets_access else CONTENT,
+                    CONTENT | optional | (ACCESS if sets_access else NO_PARTS),
                     may_publish=self.may_publish,
                 )
             case DeleteEvent() if is_latest:

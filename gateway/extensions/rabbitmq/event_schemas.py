@@ -158,7 +158,7 @@ def document_of(
         metadata=content.metadata,
         owner=owner,
         readers=readers,
-        chunker=content.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
-        summaries=content.summaries or (stored.summaries if stored else NO_SUMMARIES),
-        is_active=content.active,
+        chunker=content.chunker or chunking_config.DEFAULT,
+        summaries=content.summaries or NO_SUMMARIES,
+        is_active=content.active is not False,
     )

@@ -43,11 +43,11 @@ from gateway.extensions.vector_stores.vector_store_store import (
     VectorStore,
     VectorStoreStore,
 )
-from index.documents.event_versions import Amendment
 from index.documents.rows import DatedDocument
 from index.model.document import Document
-from index.model.write_order import CONTENT
+from index.model.write_order import Parts
 
+_ATTRIBUTES: Parts = frozenset({"metadata"})
 _STATUSES: tuple[FileStatusFilter, ...] = get_args(FileStatusFilter)
 
 
@@ -92,8 +92,7 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
         caller.principal.tenant,
         document.document_id,
         revise,
-        Amendment(),
-        CONTENT,
+        parts=_ATTRIBUTES,
         may_publish=document_update.may_publish(caller.principal),
     )
     answer = await _file_answer(context, caller, store, _file_id(context))

@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 T = TypeVar("T")
 
 SIZE = plays(4, steps=20, thorough=(300, 40))
-DOCUMENT = "notice"
+ATTACHED = "Attached."
 ROLES: Mapping[str, tuple[str, list[str]]] = {
     "writer": ("ana", ["writer"]),
     "publisher": ("ana", ["writer", "publisher"]),
@@ -46,7 +46,9 @@ ROLES: Mapping[str, tuple[str, list[str]]] = {
 class Move(NamedTuple):
     """A step, and the caller that makes it; None for what it does not set."""
 
-    action: Literal["queue", "put", "share", "activate", "give", "remove", "run"]
+    action: Literal[
+        "queue", "put", "share", "activate", "give", "attach", "attributes", "remove", "run"
+    ]
     name: str = ""
     readers: tuple[str, ...] | None = None
     active: bool | None = None
@@ -67,6 +69,8 @@ MOVES = [
     *(Move("give", "admin", owner=owner) for owner in ("ada", "ana")),
     *[Move("put", "writer")] * 2,
     Move("put", "publisher", ("public",)),
+    *(Move("attach", name) for name in ("writer", "publisher")),
+    *(Move("attributes", name) for name in ("writer", "publisher")),
     Move("remove", "writer"),
     *[Move("run")] * 5,
 ]
@@ -126,11 +130,18 @@ class PublishingWorld:
     stage: PublishingStage
     tenant: str
     callers: Mapping[str, Caller]
+    store: str
+    file: str
     written: list[AcknowledgedWrite] = field(default_factory=list)
     numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
+    @property
+    def document_id(self) -> str:
+        """Of the attached file."""
+        return f"{self.store}/{self.file}"
+
     async def check(self) -> None:
-        stored = await self.stage.services.stores.documents.stored(self.tenant, DOCUMENT)
+        stored = await self.stage.services.stores.documents.stored(self.tenant, self.document_id)
         if stored is None or not is_published(stored.document):
             return
         document = stored.document
@@ -144,11 +155,11 @@ class PublishingWorld:
         assert found in states, self.written
 
     async def put(self, write: AcknowledgedWrite, caller: Caller, *, is_queued: bool) -> None:
-        body: dict[str, Any] = {"text": write.text}
+        body: dict[str, Any] = {"text": write.text, "source": self.store}
         body |= {} if write.readers is None else {"readers": write.readers}
         body |= {} if write.active is None else {"active": write.active}
         headers = {"Prefer": "respond-async"} if is_queued else {}
-        path = f"/v1/documents/{DOCUMENT}"
+        path = f"/v1/documents/{self.document_id}"
         answer = await caller.call("PUT", path, json=body, headers=headers)
         assert answer.status_code in (200, 202, 403, 409), answer.text
         if answer.is_success:
@@ -159,13 +170,23 @@ class PublishingWorld:
         body: dict[str, Any] = {} if owner is None else {"owner": owner}
         body |= {} if write.readers is None else {"readers": write.readers}
         body |= {} if write.active is None else {"active": write.active}
-        answer = await caller.call("PATCH", f"/v1/documents/{DOCUMENT}/access", json=body)
+        answer = await caller.call("PATCH", f"/v1/documents/{self.document_id}/access", json=body)
         assert answer.status_code in (200, 403, 404), answer.text
         if answer.status_code == 200:
             self.written.append(write)
 
+    async def set_file(self, write: AcknowledgedWrite, caller: Caller) -> None:
+        """Attach the file, which has a text, or set its attributes."""
+        path = f"/v1/vector_stores/{self.store}/files"
+        path, name = (path, "file_id") if write.text else (f"{path}/{self.file}", "attributes")
+        body = {name: self.file if write.text else {"team": f"{next(self.numbers)}"}}
+        answer = await caller.call("POST", path, json=body)
+        assert answer.status_code in (200, 403, 404, 409), answer.text
+        if answer.status_code == 200:
+            self.written.append(write)
+
     async def remove(self, write: AcknowledgedWrite, caller: Caller) -> None:
-        answer = await caller.call("DELETE", f"/v1/documents/{DOCUMENT}")
+        answer = await caller.call("DELETE", f"/v1/documents/{self.document_id}")
         assert answer.status_code in (200, 202, 403, 404), answer.text
         if answer.is_success:
             self.written.append(write)
@@ -211,9 +232,12 @@ class PublishingPlay(RuleBasedStateMachine):
             name: await self.stage.gateway.caller(subject, tenant=tenant, roles=roles)
             for name, (subject, roles) in ROLES.items()
         }
-        world = PublishingWorld(self.stage, tenant, callers)
-        draft = AcknowledgedWrite(may_publish=False, text="Draft.")
-        await world.put(draft, callers["writer"], is_queued=False)
+        ana = callers["writer"]
+        store = await ana.call("POST", "/v1/vector_stores", json={"name": "Notices"})
+        form = {"files": {"file": ("a.md", ATTACHED.encode())}, "data": {"purpose": "assistants"}}
+        file = await ana.call("POST", "/v1/files", **form)
+        world = PublishingWorld(self.stage, tenant, callers, store.json()["id"], file.json()["id"])
+        await world.set_file(AcknowledgedWrite(may_publish=False, text=ATTACHED), ana)
         return world
 
     @rule(move=st.sampled_from(MOVES), amid=st.booleans())
@@ -235,6 +259,9 @@ class PublishingPlay(RuleBasedStateMachine):
                 await world.put(write, caller, is_queued=move.action == "queue")
             case "share" | "activate" | "give":
                 await world.set_access(write, caller, move.owner)
+            case "attach" | "attributes":
+                write.text = ATTACHED if move.action == "attach" else None
+                await world.set_file(write, caller)
             case "remove":
                 write.is_removal = True
                 await world.remove(write, caller)

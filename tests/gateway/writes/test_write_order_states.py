@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import orjson
@@ -42,6 +42,7 @@ T = TypeVar("T")
 SIZE = plays(5, steps=24, thorough=(300, 50))
 NAMES = ("a", "b")
 IDS = tuple(f"handbook/{name}.md" for name in NAMES)
+ATTACHED = "the document of an attached file"
 
 How: TypeAlias = Literal["at once", "queued", "in a batch", "in a batch without an embedder"]
 HOW: tuple[How, ...] = (
@@ -52,7 +53,8 @@ HOW: tuple[How, ...] = (
     "in a batch without an embedder",
 )
 
-documents = st.sampled_from(IDS)
+documents = st.sampled_from([*IDS, ATTACHED])
+chunkers = st.sampled_from([None, None, "whole", "messages:10"])
 texts = st.sampled_from(["One.", "Two."])
 owners = st.sampled_from([None, "ada", "ana"])
 readers = st.sampled_from([None, (), ("tenant",), ("user:ben",)])
@@ -64,6 +66,8 @@ class WriteOrderState:
     source: str
     owner: str | None
     readers: tuple[str, ...]
+    chunker: str = "structure"
+    attribute: str | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +84,8 @@ class Acknowledged:
     source: str = "api"
     owner: str | None = None
     readers: tuple[str, ...] | None = None
+    chunker: str | None = None
+    attribute: str | None = None
     is_removal: bool = False
     job_id: str | None = None
     is_done: bool = True
@@ -102,6 +108,8 @@ class Acknowledged:
             state.source if self.text is None else self.source,
             self.owner or state.owner,
             state.readers if self.readers is None else self.readers,
+            self.chunker or state.chunker,
+            state.attribute if self.text is self.attribute is None else self.attribute,
         )
 
     def _read(self, document_id: str, state: WriteOrderState | None) -> WriteOrderState | None:
@@ -133,12 +141,18 @@ class WriteOrderWorld:
     stage: WriteOrderStage
     tenant: str
     admin: Caller
+    store: str
+    file: str
     written: list[Acknowledged] = field(default_factory=list)
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     @property
     def folder(self) -> Path:
         return self.stage.folder / self.tenant / "handbook"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (*IDS, f"{self.store}/{self.file}")
 
     def expected(self, document_id: str) -> WriteOrderState | None:
         state = None
@@ -149,12 +163,17 @@ class WriteOrderWorld:
 
     async def check(self) -> None:
         self.written = [each for each in self.written if not await self._is_superseded(each)]
-        found = await self.stage.services.stores.documents.stored_all(self.tenant, IDS)
-        for document_id in IDS:
+        found = await self.stage.services.stores.documents.stored_all(self.tenant, self.ids)
+        for document_id in self.ids:
             stored = found.get(document_id)
             document = None if stored is None else stored.document
             state = document and WriteOrderState(
-                document.text.strip(), document.source, document.owner, tuple(document.readers)
+                document.text.strip(),
+                document.source,
+                document.owner,
+                tuple(document.readers),
+                document.chunker,
+                cast("str | None", document.metadata.get("team")),
             )
             assert state == self.expected(document_id), self.written
 
@@ -166,7 +185,9 @@ class WriteOrderWorld:
         return job is not None and job.result == SUPERSEDED
 
     async def put(self, how: How, write: Acknowledged) -> None:
-        body: dict[str, Any] = {"text": write.text}
+        write.source = self.store if write.document_id == self.ids[-1] else "api"
+        body: dict[str, Any] = {"text": write.text, "source": write.source}
+        body |= {} if write.chunker is None else {"chunker": write.chunker}
         body |= {} if write.owner is None else {"owner": write.owner}
         body |= {} if write.readers is None else {"readers": write.readers}
         path = f"/v1/documents/{write.document_id}"
@@ -201,6 +222,19 @@ class WriteOrderWorld:
         if answer.status_code == 200:
             self.written.append(write)
 
+    async def set_file(self, write: Acknowledged, *, attaches: bool) -> None:
+        """Attach the file, which leaves access and chunker alone, or set its attributes only."""
+        write.document_id, write.source, write.attribute = self.ids[-1], self.store, write.text
+        write.text = "Attached." if attaches else None
+        write.owner = write.readers = None
+        body: dict[str, Any] = {"attributes": {"team": write.attribute}}
+        body |= {"file_id": self.file} if attaches else {}
+        path = f"/v1/vector_stores/{self.store}/files{'' if attaches else f'/{self.file}'}"
+        answer = await self.admin.call("POST", path, json=body)
+        assert answer.status_code in (200, 404), answer.text
+        if attaches or answer.is_success:  # 404: an admin may replace what it may not read
+            self.written.append(write)
+
     async def remove(self, write: Acknowledged) -> None:
         answer = await self.admin.call("DELETE", f"/v1/documents/{write.document_id}")
         assert answer.status_code in (200, 202, 404), answer.text
@@ -223,9 +257,10 @@ class WriteOrderWorld:
             else:
                 write.owner = write.readers = None
             if is_access and exists is not None and "access" in event:
-                event["type"], write.text = "access", None
+                event["type"], write.text, write.chunker = "access", None, None
             else:
                 event |= {"type": "update", "document": {"text": write.text}}
+                event["document"] |= {} if write.chunker is None else {"chunker": write.chunker}
                 write.source = "events"
         hearer = EventHandler(
             self.stage.services.documents.writer,
@@ -275,7 +310,8 @@ class WriteOrderWorld:
     def _has_read(self, place: int, write: Acknowledged) -> None:
         """A document stays that a later write has, or that a queued one takes out of the source.
 
-        What has failed earlier is superseded where its document was removed.
+        All stay if the folder is empty, which may be unmounted. What has failed earlier is
+        superseded where its document was removed.
         """
         write.files = {
             document_id: (self.folder / Path(document_id).name).read_text().strip()
@@ -284,7 +320,8 @@ class WriteOrderWorld:
         }
         later = {each.document_id for each in self.written[place + 1 :] if each.text}
         queued = {each.document_id for each in self.written if not each.is_done | each.is_failed}
-        write.removes = sorted({*IDS} - write.files.keys() - later - queued)
+        kept = {*IDS} if not write.files else write.files.keys() | later | queued
+        write.removes = sorted({*IDS} - kept)
         states = {document_id: self.expected(document_id) for document_id in write.removes}
         removed = {each for each, state in states.items() if state and state.source == "handbook"}
         self.written = [
@@ -324,7 +361,11 @@ class WriteOrderPlay(RuleBasedStateMachine):
         tenant = f"play-{secrets.token_hex(6)}"
         await self.stage.gateway.tenant(tenant)
         admin = await self.stage.gateway.caller("ada", tenant=tenant, roles=["admin"])
-        world = WriteOrderWorld(self.stage, tenant, admin)
+        store = await admin.call("POST", "/v1/vector_stores", json={"name": "Files"})
+        form = {"files": {"file": ("a.md", b"Attached.")}, "data": {"purpose": "assistants"}}
+        file = await admin.call("POST", "/v1/files", **form)
+        world = WriteOrderWorld(self.stage, tenant, admin, store.json()["id"], file.json()["id"])
+        await world.set_file(Acknowledged(None, "first"), attaches=True)
         await asyncio.to_thread(world.folder.mkdir, parents=True)
         settings = {"path": "handbook", "readers": ["tenant"]}
         body = {"kind": "folder", "settings": settings}
@@ -337,13 +378,16 @@ class WriteOrderPlay(RuleBasedStateMachine):
         action=st.sampled_from(
             ["put"] * 4
             + ["access"] * 3
+            + ["attach"]
+            + ["attributes"] * 2
             + ["event"] * 2
-            + ["remove", "file", "read", "read", "run", "run", "fail", "replay"]
+            + ["remove", "file", "read", "read", "run", "run", "fail", "fail", "replay"]
         ),
         document_id=documents,
         text=texts,
         owner=owners,
         readers=readers,
+        chunker=chunkers,
         how=st.sampled_from(HOW),
         is_removal=st.sampled_from([False, False, False, True]),
         is_access=st.booleans(),
@@ -356,20 +400,28 @@ class WriteOrderPlay(RuleBasedStateMachine):
         text: str,
         owner: str | None,
         readers: tuple[str, ...] | None,
+        chunker: str | None,
         how: How,
         *,
         is_removal: bool,
         is_access: bool,
         amid: bool,
     ) -> None:
-        world, write = self.world, Acknowledged(document_id, text, owner=owner, readers=readers)
+        world = self.world
+        document_id = world.ids[-1] if document_id == ATTACHED else document_id
+        write = Acknowledged(document_id, text, owner=owner, readers=readers)
         match action:
+            case "attach" | "attributes":
+                attaches = action == "attach"
+                self.do(self._amid(world.set_file(write, attaches=attaches), amid=amid))
             case "put":
+                write.chunker = chunker
                 self.do(world.put(how, write))
             case "access":
                 write.text = None
                 self.do(self._amid(world.set_access(write), amid=amid))
             case "event":
+                write.chunker = chunker
                 write.is_removal = is_removal
                 self.do(world.hear(write, is_access=is_access))
             case "remove":

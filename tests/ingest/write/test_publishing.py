@@ -7,6 +7,7 @@ import pytest
 
 from index.model.document import Document
 from index.model.write_order import (
+    ALL_PARTS,
     CONTENT,
     NEVER_SEEN,
     MissingDocument,
@@ -64,8 +65,8 @@ def test_readers_that_an_event_has_set_for_a_missing_document_are_judged_too() -
 
 
 def test_any_later_part_overtakes_a_queued_write_and_none_a_direct_one() -> None:
-    for part in ("content", "owner", "readers", "active"):
-        last = PartSequences(**{part: 6})
+    for part in ALL_PARTS:
+        last: PartSequences = {part: 6}
         assert is_overtaken(last, 5)
         assert not is_overtaken(last, 6)
         assert not is_overtaken(last, None)

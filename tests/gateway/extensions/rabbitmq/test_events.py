@@ -79,19 +79,16 @@ class TestTheDocument:
         assert (made.owner, made.readers) == (None, ())
         assert (made.text, made.source, made.language) == ("# Leave\n\n25 days.", "events", "pt")
 
-    def test_keeps_its_readers_its_cut_and_its_summaries_if_the_event_names_none(self) -> None:
+    def test_keeps_its_readers_if_the_event_names_none(self) -> None:
         event = parsed(update(2, "Text."))
         assert isinstance(event, PutEvent)
-        stored = a_document(
-            "leave", "Old.", readers=("tenant",), chunker="whole", summaries="model"
-        )
+        stored = a_document("leave", "Old.", readers=("tenant",))
 
         made = event_schemas.document_of(
             event, stored, EventUpdate("leave", EventVersion(1), EventVersion(2)), "en"
         )
 
-        assert (made.owner, made.readers, made.chunker) == (stored.owner, ("tenant",), "whole")
-        assert made.summaries == "model"
+        assert (made.owner, made.readers) == (stored.owner, ("tenant",))
 
 
 class TestBadEvents:
