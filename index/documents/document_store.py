@@ -330,10 +330,10 @@ class DocumentStore:
             row = locked.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            if cause is not None:
-                await event_versions.merge_access(session, tenant, cause)
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
+            if cause is not None:
+                await event_versions.merge_access(session, tenant, cause)
             change = Change(
                 row["document_key"],
                 stored.document.language,

@@ -31,7 +31,7 @@ from gateway.extensions.openfga.tuple_store import (
 )
 from index.model.document import Document
 from index.model.identifiers import READERS_MAX
-from index.model.write_order import Parts
+from index.model.write_order import NO_PARTS
 from ingest.errors import DocumentContended
 from ingest.write.writer import Writer
 
@@ -47,9 +47,6 @@ _OVERLAP = timedelta(minutes=2)
 _DISORDER_MAX = timedelta(minutes=1)
 _COMPARE_EVERY = timedelta(seconds=5)  # all documents with all tuples, if documents have changed
 _GAP_MAX = timedelta(hours=1)  # without a completed look; its log of changes may be cut meanwhile
-
-
-_READERS: Parts = frozenset({"readers"})
 
 
 class FindDocuments(Protocol):
@@ -311,7 +308,7 @@ class StoreWatch:
                 document_id,
                 revise,
                 cause=update,
-                parts=_READERS,
+                parts=NO_PARTS,  # it changes the readers that others set
                 may_publish=True,  # no tuple gives the reader public, which stays as it is
             )
         except _NothingToChange:

@@ -21,6 +21,7 @@ from gateway.extensions.openfga.tuple_store import NESTED_MAX
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
+from gateway.worker import worker_loop
 from index.errors import TuplesMoved
 from index.model.document import Document
 from index.search.query_embedder import Embedder
@@ -409,6 +410,33 @@ async def test_a_document_that_comes_after_its_tuples_gets_its_readers(watched: 
     watched.store.write("user:ben", "viewer", "document:leave")
     await watch.poll()
     assert set(await watched.readers()) == {"user:anna", "user:ben"}, "at once, by its change"
+
+
+async def test_readers_of_tuples_undo_no_queued_write_and_it_brings_none_back(
+    watched: Watched,
+) -> None:
+    await watched.document()
+    owner = await watched.caller("owner", roles=["writer"])
+    path = "/v1/documents/leave"
+    await owner.share("leave", "user:ben")
+    watched.store.write("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+    body = {"text": LEAVE, "readers": ["user:anna", "user:carl"]}
+    queued = await owner.call("PUT", path, json=body, headers={"Prefer": "respond-async"})
+    assert queued.status_code == 202, queued.text
+
+    watched.store.delete("user:anna", "viewer", "document:leave")
+    watched.store.write("user:dora", "viewer", "document:leave")
+    await watched.watch.poll()
+    assert set(await watched.readers()) == {"user:ben", "user:dora"}
+    await worker_loop.make_worker(watched.services.worker).drain()
+    later = replace(watched.watching, now=lambda: datetime.now(UTC) + timedelta(seconds=6))
+    await StoreWatch(later, watched.watched).poll()
+
+    assert set(await watched.readers()) == {"user:carl", "user:dora"}
+    assert not await watched.own.tuples.documents_to_restrict(
+        watched.watched.tenant, after="", limit=1
+    )
 
 
 class DyingWriter(Writer):
