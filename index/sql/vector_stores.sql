@@ -70,6 +70,15 @@ WHERE tenant = $1 AND source = $2 AND file_id = $3;
 -- name: detach
 DELETE FROM vector_store_files WHERE tenant = $1 AND source = $2 AND file_id = $3;
 
+-- name: forget_refused
+DELETE FROM vector_store_files AS attached
+WHERE tenant = $1 AND source = $2 AND file_id = $3 AND job_id IS NULL AND error_code IS NULL
+  AND NOT EXISTS (
+      SELECT FROM documents
+      WHERE documents.tenant = $1 AND documents.document_id = attached.document_id
+        AND documents.source = $2
+  );
+
 -- name: stores_of_file
 -- $2 file
 SELECT source, document_id FROM vector_store_files WHERE tenant = $1 AND file_id = $2;

@@ -91,6 +91,9 @@ async def _attach(
         error = ("invalid_file", f"{file.filename} {too_long}.")
     except QuotaExceeded as exceeded:
         error = ("quota_exceeded", str(exceeded))
+    except Exception:
+        await stores.forget_refused(tenant, store.source, file.file_id)
+        raise
     await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
     return written
 

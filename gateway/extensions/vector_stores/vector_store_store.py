@@ -149,6 +149,10 @@ class VectorStoreStore:
     async def detach(self, tenant: str, source: str, file_id: str) -> None:
         await self._database.rows("vector_stores.detach", tenant, source, file_id)
 
+    async def forget_refused(self, tenant: str, source: str, file_id: str) -> None:
+        """Forget a file of which nothing has become: no document, no job and no failure."""
+        await self._database.rows("vector_stores.forget_refused", tenant, source, file_id)
+
     async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
         """By source to which the file is attached, its document."""
         rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)

@@ -46,6 +46,7 @@ WITHOUT_GRANTS = {
     "embedding_migration": "the operator's",
     "export": "the operator's",
     "openfga.documents_to_share": "the worker's, which gives documents their readers",
+    "openfga.forget_removed": "the same",
     "faqs": "an admin's key's, which may write, and search as, everybody of the tenant",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
     "jobs.document_state": "a writer's, who has been let write it: a version, and no document",
@@ -60,6 +61,7 @@ WITHOUT_GRANTS = {
     "usage.status": "an admin's and the operator's: numbers, and no document",
     "vocabulary.prune_page": "the worker's",
     "vocabulary.prune_since": "the worker's",
+    "vector_stores.forget_refused": "tells nobody anything: it deletes what is no file",
     "web_pages": "the worker's, who reads all pages of a source",
     "vocabulary.prune_version": "the worker's: a number, and no document",
 }

@@ -21,7 +21,7 @@ from tests.gateway.extensions.vector_stores.test_vector_stores import (
     client_of,
     found,
 )
-from tests.gateway.support.gateways import Caller, running
+from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -153,29 +153,20 @@ async def test_the_text_of_a_file_is_normalised_in_a_thread(
     assert threading.get_ident() not in threads
 
 
-@pytest.mark.isolated
-@pytest.mark.parametrize("attributes", [{"team": "people"}, {}])  # {}: as they are stored
-async def test_a_change_of_attributes_undoes_no_queued_write(
-    client: AsyncOpenAI, ana: Caller, settings: Settings, embedder: Embedder, attributes: object
+async def test_nothing_is_left_of_a_file_whose_attachment_was_refused(
+    gateway: Gateway, client: AsyncOpenAI, ana: Caller
 ) -> None:
-    store = await client.vector_stores.create(name="Handbook")
-    file_id = await attached(client, store.id, "leave.md", LEAVE)
-    changed = {"path": f"/v1/vector_stores/{store.id}/files/{file_id}", "method": "POST"}
-    path = f"/v1/documents/{store.id}/{file_id}"
-    queued = await ana.call(
-        "PUT", path, json={"text": TRAVEL.decode()}, headers={"Prefer": "respond-async"}
-    )
-    assert queued.status_code == 202, queued.text
+    publisher = await gateway.caller("ana", roles=["writer", "publisher"])
+    body = {"name": "Notices", "readers": ["public"]}
+    store = (await publisher.call("POST", "/v1/vector_stores", json=body)).json()["id"]
+    file = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
 
-    refused = await ana.call(**changed, json={"attributes": attributes})
-    assert (refused.status_code, "queued write" in refused.text) == (409, True)
+    with pytest.raises(openai.PermissionDeniedError):
+        await client.vector_stores.files.create(store, file_id=file.id)
 
-    async with (
-        open_services(settings, Metrics(), embedder) as services,
-        worker_loop.run_in_background(services.worker),
-    ):
-        await done(ana, queued.json()["status_url"])
-    assert (await ana.call("GET", path)).json()["text"] == TRAVEL.decode()
+    document = {"text": "Hello.", "source": store}
+    written = await ana.call("PUT", f"/v1/documents/{store}/{file.id}", json=document)
+    assert written.status_code == 409, "it is no file of the store"
 
 
 @pytest.mark.slow
