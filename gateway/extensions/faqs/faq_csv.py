@@ -75,7 +75,7 @@ def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
     missing column and for no rows or more than `rows_max`.
     """
     file = spreadsheet_text.read(body)
-    rows = _rows(file)
+    rows = _rows(file, rows_max)
     _, header = next(rows, (0, []))
     columns = _check_header(header)
     lines: list[ImportLine] = []
@@ -91,7 +91,7 @@ def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
     return lines
 
 
-def _rows(file: SpreadsheetText) -> Iterator[tuple[int, list[str]]]:
+def _rows(file: SpreadsheetText, rows_max: int) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with the number of its first line in the file."""
     row_characters = 0
 
@@ -107,7 +107,9 @@ def _rows(file: SpreadsheetText) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines(), delimiter=file.separator, strict=True)
     first_line = file.first_line
     try:
-        for cells in reader:
+        for count, cells in enumerate(reader):
+            if count > 2 * rows_max:  # with blank ones
+                raise _wrong_count(rows_max)
             if any(cell.strip() for cell in cells):
                 yield first_line, cells
             first_line, row_characters = file.first_line + reader.line_num, 0

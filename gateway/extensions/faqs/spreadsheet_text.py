@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO, TextIOWrapper
-from itertools import chain
+from itertools import chain, islice
 
 from gateway.extension import problems
 from ingest.parse import encoding
@@ -16,6 +16,7 @@ _SEPARATOR_LINE = re.compile(rf'"?sep=([{SEPARATORS}|])"?\r?\n?', re.IGNORECASE)
 _SAID = ("utf-8", "utf-8-sig", "utf-16")  # by a byte order mark, or by all bytes being right
 # Of a row: a FAQ has half of it at most. A row is parsed in one call, which keeps the interpreter.
 ROW_CHARACTERS_MAX = 131_072
+_BLANK_LINES_MAX = 1_000  # above the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ def read(body: bytes) -> SpreadsheetText:
     if match is not None:
         return SpreadsheetText(lines, match[1], 2, name, is_guessed)
     if not line.strip("\r\n"):
-        number, line = next(filter(lambda each: each[1].strip("\r\n"), numbered), (1, ""))
+        above = islice(numbered, _BLANK_LINES_MAX)
+        number, line = next(filter(lambda each: each[1].strip("\r\n"), above), (1, ""))
     separator = max(SEPARATORS, key=line.count)
     return SpreadsheetText(chain([line], lines), separator, number, name, is_guessed)

@@ -162,6 +162,8 @@ async def test_a_row_whose_readers_were_cleared_is_not_shared_with_everybody(adm
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 400),
         (b"sep=;\n", 422),
         (b"question,answer\n" + b"x,y\n" * 10_001, 422),
+        (b"question,answer\n" + b",\n" * 2_000 + b"x,y\n", 422),
+        (b"\n" * 4_000 + b"question,answer\nx,y\n", 422),
     ],
 )
 async def test_what_is_no_such_file_writes_nothing(admin: Caller, body: bytes, status: int) -> None:
