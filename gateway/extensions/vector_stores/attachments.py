@@ -56,8 +56,8 @@ async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
     body = await context.parse_body(AttachBody)
     store = await require_store(context, caller)
     writes = await attach_each(context, store, [body])
-    answer = await _file_answer(context, caller, store, body.file_id)
-    return response_of_writes(answer, caller, writes)
+    file = await _file(context, caller, store, body.file_id)
+    return response_of_writes(StoreFileAnswer.of(store.source, file), caller, writes)
 
 
 async def list_attached(context: RequestContext[VectorStoreServices]) -> Response:
@@ -73,29 +73,33 @@ async def get_attached(context: RequestContext[VectorStoreServices]) -> Response
         file = file_of_document(_file_id(context), received)
         return json_response(StoreFileAnswer.of(received.document.source, file))
     store = await require_store(context, caller)
-    return json_response(await _file_answer(context, caller, store, _file_id(context)))
+    file = await _file(context, caller, store, _file_id(context))
+    return json_response(StoreFileAnswer.of(store.source, file))
 
 
 async def change_attached(context: RequestContext[VectorStoreServices]) -> Response:
-    """Change the attributes of an attached file, without embedding."""
+    """Change the attributes of an attached file, without embedding.
+
+    The answer is made before: once they are changed, another write may have taken the file from
+    the caller.
+    """
     caller = await context.authenticate()
     services = context.services
     body = await context.parse_body(AttributesBody)
     store = await require_store(context, caller)
-    document = (await _document(context, caller, store, _file_id(context))).document
-    metadata = body.attributes or {}
+    file, metadata = await _file(context, caller, store, _file_id(context)), body.attributes or {}
 
     def revise(stored: Document | None) -> Document:
         return replace(document_update.require_editable(caller, stored), metadata=metadata)
 
     written = await services.documents.writer.put(
         caller.principal.tenant,
-        document.document_id,
+        file.document_id,
         revise,
         parts=_ATTRIBUTES,
         may_publish=document_update.may_publish(caller.principal),
     )
-    answer = await _file_answer(context, caller, store, _file_id(context))
+    answer = StoreFileAnswer.of(store.source, replace(file, metadata=metadata))
     return response_of_writes(answer, caller, [written])
 
 
@@ -174,17 +178,17 @@ async def _file_list(
     return json_response(list_answer(answers, page, [answer.id for answer in answers]))
 
 
-async def _file_answer(
+async def _file(
     context: RequestContext[VectorStoreServices],
     caller: AuthenticatedRequest,
     store: VectorStore,
     file_id: str,
-) -> StoreFileAnswer:
-    """The answer for an attached file, or for a document that was written without a file."""
+) -> AttachedFile:
+    """An attached file, or a document that was written without a file."""
     attached = await _attached(context, caller, store, file_id)
     if attached is None:
-        attached = file_of_document(file_id, await _document(context, caller, store, file_id))
-    return StoreFileAnswer.of(store.source, attached)
+        return file_of_document(file_id, await _document(context, caller, store, file_id))
+    return attached
 
 
 async def _attached(

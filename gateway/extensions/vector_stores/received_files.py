@@ -31,7 +31,7 @@ def file_of_document(file_id: str, dated: DatedDocument) -> AttachedFile:
     document = dated.document
     return AttachedFile(
         file_id=file_id,
-        document_id=file_id,
+        document_id=document.document_id,
         created_at=dated.created_at,
         status="completed",
         error_code=None,
