@@ -18,11 +18,12 @@ SURROGATES = r"\ud800-\udfff"
 CONTROLS = r"\x00-\x1f\x7f-\x9f"
 # What nobody sees, or what reorders what one sees, in Unicode 15.1: format characters (class Cf),
 # separators of lines and paragraphs, fillers and reserved characters (Default_Ignorable_Code_Point
-# of DerivedCoreProperties.txt). Scripts and emoji need U+200C, U+200D and the variation selectors.
+# of DerivedCoreProperties.txt), and blank signs. Scripts and emoji need U+200C, U+200D and the
+# variation selectors; subjects and groups are stored without them.
 INVISIBLE = (
     r"\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180e"
-    r"\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
-    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffc"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
     r"\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
 

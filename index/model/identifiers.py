@@ -2,7 +2,8 @@
 
 The spelling is Unicode's canonical caseless form (Unicode 15, section 3.13, D145) composed to form
 C: `Ana@acme.example` and `ana@acme.example` are one subject, and so is a name with composed and
-with decomposed accents. Compatibility characters, such as full-width letters, stay as they are.
+with decomposed accents. Joiners and variation selectors, which nobody sees, are left out, as in
+NFKC_Casefold (D150). Compatibility characters, such as full-width letters, stay as they are.
 Where identifiers differ by case, a deployment keeps it: `NEARHIT_IDENTIFIER_CASE=keep`.
 """
 
@@ -20,6 +21,8 @@ IDENTIFIER_CHARACTERS_MAX = 128
 READERS_MAX = 256
 GROUPS_MAX = 256
 _ID = rf"[^\s{CONTROLS}{INVISIBLE}{SURROGATES}]{{1,{IDENTIFIER_CHARACTERS_MAX}}}"
+
+_JOINERS = re.compile("[\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f]")
 
 _case: IdentifierCase = "fold"
 
@@ -40,6 +43,7 @@ def in_normal_form(identifier: str, case: IdentifierCase | None = None) -> str:
     folds = (case or _case) == "fold"
     if identifier.isascii():
         return identifier.lower() if folds else identifier
+    identifier = _JOINERS.sub("", identifier)
     if folds:
         identifier = unicodedata.normalize("NFD", stream_safe(identifier)).casefold()
     return composed(identifier)

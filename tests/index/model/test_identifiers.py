@@ -33,6 +33,7 @@ ANY_TEXT = st.text(max_size=12)
         ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),
         ("σίσυφος", "σίσυφοσ"),
         ("\u212b", "å"),  # the sign of angstrom
+        ("a\ufe0fna\u200d\u200c", "ana"),  # nobody sees these
     ],
 )
 def test_spellings_of_one_name_are_one_identifier(written: str, normal: str) -> None:
@@ -93,6 +94,8 @@ def test_each_letter_has_one_normal_form_alone_and_under_an_accent() -> None:
         "\u202eana",
         "soft\xadhyphen",
         "ana\u3164",
+        "ana\u2800",
+        "\u200d",
         "an\u034fa",
         "a" * 129,
         "x" * 9_999,
@@ -127,6 +130,7 @@ def test_invisible_characters_are_format_characters_and_fillers_without_joiners(
         for code in range(sys.maxunicode + 1)
         if invisible.match(chr(code))
         and code not in formats
-        and chr(code) not in "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # fillers
+        and chr(code)
+        not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc\U0001d159"  # fillers
         and unicodedata.category(chr(code)) != "Cn"  # given out after this Python was made
     ]
