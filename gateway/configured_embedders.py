@@ -1,7 +1,7 @@
 """The embedders that the settings name, of the core's kinds and of extensions'."""
 
 from gateway import configured_kinds
-from gateway.extensions import switched_on
+from gateway.installed_extensions import switched_on
 from gateway.search.embedders import KINDS, CountTokens, EmbedderKind, names
 from gateway.settings.settings import Settings
 from index.embedders import static_model

@@ -1,7 +1,7 @@
 """The reranker that the settings name, of extensions' kinds."""
 
 from gateway import configured_kinds
-from gateway.extensions import switched_on
+from gateway.installed_extensions import switched_on
 from gateway.rag.postprocessor_names import HEURISTIC
 from gateway.rag.reranking.reranker import ConfiguredReranker, RerankerKind
 from gateway.settings.settings import Settings

@@ -22,7 +22,6 @@ from gateway import configured_embedders, configured_reranker, extension_setting
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
-from gateway.extensions import add_source_kinds, opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
@@ -30,6 +29,7 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
+from gateway.installed_extensions import add_source_kinds, opened, switched_on
 from gateway.monitoring import logs, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services

@@ -89,7 +89,7 @@ def _join_lines_of_help(command: Any) -> None:
 
 def _commands() -> Iterator[tuple[str, Any]]:
     """By name, those of all extensions that are on and can be loaded."""
-    from gateway.extensions import found
+    from gateway.installed_extensions import found
     from gateway.settings import setting_sources
     from gateway.settings.groups.lists import listed
 

@@ -13,7 +13,7 @@ from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.extensions import add_source_kinds, opened, switched_on
+from gateway.installed_extensions import add_source_kinds, opened, switched_on
 from gateway.monitoring import metrics_server, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from gateway import extension_settings
 from gateway import llm as chats
 from gateway.errors import CommandError
-from gateway.extensions import opened, switched_on
+from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings

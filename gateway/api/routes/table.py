@@ -31,9 +31,9 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.errors import CommandError
 from gateway.extension import Extension
-from gateway.extensions import switched_on
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
+from gateway.installed_extensions import switched_on
 from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices

@@ -44,13 +44,13 @@ def extensions(as_json: AsJson = False) -> None:
 
 def _list() -> list[_Listed]:
     with common.errors():
-        from gateway import extensions
+        from gateway import installed_extensions
         from gateway.settings.groups.lists import listed
         from gateway.settings.settings import Settings
 
         off = listed(Settings().extensions_off)
         rows = []
-        for name, found in extensions.found().items():
+        for name, found in installed_extensions.found().items():
             try:
                 extension = found.load()
                 state, calls, summary = "on", len(extension.routes), extension.summary

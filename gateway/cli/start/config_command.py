@@ -52,7 +52,7 @@ def check(
         from gateway import configured_embedders, configured_reranker, extension_settings
         from gateway.api.routes.table import routes
         from gateway.auth import web_tokens
-        from gateway.extensions import switched_on
+        from gateway.installed_extensions import switched_on
         from gateway.search import embedders
         from gateway.settings import setting_sources
         from gateway.settings.settings import Settings

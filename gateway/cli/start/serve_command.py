@@ -19,8 +19,8 @@ from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
-from gateway.extensions import switched_on
 from gateway.http.transport.connection import Connection
+from gateway.installed_extensions import switched_on
 from gateway.monitoring import process_log
 from gateway.operator import operations, quickstart
 from gateway.search import embedders

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gateway import extensions
+from gateway import installed_extensions
 
 COMMANDS = (
     (),
@@ -54,11 +54,11 @@ HEAVY = {
 }
 _SHOW = """
 import json, sys
-from gateway import extensions
+from gateway import installed_extensions
 from gateway.api import app
 from gateway.api.routes.table import routes
 
-routes(extensions.switched_on(sys.argv[1]))
+routes(installed_extensions.switched_on(sys.argv[1]))
 threads = next(line.split()[1] for line in open("/proc/self/status") if "Threads" in line)
 print(json.dumps([list(sys.modules), int(threads)]))
 """
@@ -66,7 +66,7 @@ print(json.dumps([list(sys.modules), int(threads)]))
 
 @pytest.mark.slow
 def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
-    all_off = ",".join(extensions.found())
+    all_off = ",".join(installed_extensions.found())
     command = [sys.executable, "-c", _SHOW, all_off]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway import extension_settings, extensions
+from gateway import extension_settings, installed_extensions
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -33,7 +33,7 @@ def installed(site: Path, request: pytest.FixtureRequest) -> None:
     """The example of this name; as in a gateway, it is imported before the event loop runs."""
     module = f"nearhit_{request.param}"
     install(site, request.param, module, example(module))
-    extensions.switched_on("")
+    installed_extensions.switched_on("")
 
 
 def test_each_example_is_an_entry_point_of_the_project() -> None:
@@ -103,7 +103,7 @@ async def test_a_source_of_somebody_else_is_read_and_what_it_refuses_is_told(
         made = await ada.call("PUT", "/v1/sources/notes", json={"kind": "sqlite", "settings": {}})
         asked = await ada.call("POST", "/v1/sources/notes/reindex")
         async with open_services(settings, Metrics(), embedder) as services:
-            kinds = extensions.switched_on("")
+            kinds = installed_extensions.switched_on("")
             extensions.add_source_kinds(services, kinds, extension_settings.read(""))
             await worker_loop.make_worker(services.worker).drain()
         found = await ada.found("annual leave")

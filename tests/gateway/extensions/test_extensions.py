@@ -14,7 +14,7 @@ import pytest
 from mcp import MCPError
 
 import gateway as gateway_package
-from gateway import configured_embedders, extensions
+from gateway import configured_embedders, installed_extensions
 from gateway.api.routes.table import routes
 from gateway.errors import CommandError
 from gateway.extension import Extension
@@ -92,12 +92,12 @@ def forgotten() -> Iterator[None]:
     _forget()
     yield
     _forget()
-    extensions.switched_on("")  # the tests to come run within event loops
+    installed_extensions.switched_on("")  # the tests to come run within event loops
 
 
 def _forget() -> None:
-    extensions.found.cache_clear()
-    extensions.switched_on.cache_clear()
+    installed_extensions.found.cache_clear()
+    installed_extensions.switched_on.cache_clear()
 
 
 @pytest.fixture
@@ -131,14 +131,14 @@ def example(module: str = "nearhit_suggest") -> str:
 def suggesting(site: Path) -> None:
     """The example is installed; as in a gateway, it is imported before the event loop runs."""
     install(site, "suggest", "nearhit_suggest", example())
-    assert [*extensions.switched_on("vector_stores")] == [*OWN[:-1], "suggest"]
+    assert [*installed_extensions.switched_on("vector_stores")] == [*OWN[:-1], "suggest"]
 
 
 @pytest.fixture
 def working(site: Path, process: str) -> Any:
     """The module of an extension that works beside the jobs of a process."""
     install(site, "suggest", f"working_{process}", example().replace(_OPEN, _WORKS) + _WORK)
-    extensions.switched_on("")
+    installed_extensions.switched_on("")
     return sys.modules[f"working_{process}"]
 
 
@@ -241,14 +241,14 @@ async def test_what_an_extension_runs_beside_jobs_runs_until_these_stop(
 @pytest.mark.usefixtures("forgotten")
 def test_a_name_that_no_extension_has_is_refused() -> None:
     with pytest.raises(CommandError, match=f"there are {', '.join(OWN)}"):
-        extensions.switched_on("scim, typo")
+        installed_extensions.switched_on("scim, typo")
 
 
 def test_two_extensions_of_one_name_are_refused(site: Path) -> None:
     install(site, "scim", "other_scim", example())
 
     with pytest.raises(CommandError, match="both bring an extension scim"):
-        extensions.switched_on("")
+        installed_extensions.switched_on("")
 
 
 @pytest.mark.parametrize(
@@ -266,13 +266,13 @@ def test_an_extension_that_is_none_is_named_and_can_be_switched_off(
     install(site, "broken", module, text)
 
     with pytest.raises(CommandError, match=f"extension broken of {module} 1.0 .*{complaint}"):
-        extensions.switched_on("")
-    assert [*extensions.switched_on("broken")] == [*OWN]
+        installed_extensions.switched_on("")
+    assert [*installed_extensions.switched_on("broken")] == [*OWN]
 
 
 @pytest.mark.usefixtures("forgotten")
 def test_a_call_that_is_taken_is_refused() -> None:
-    scim = extensions.found()["scim"].load()
+    scim = installed_extensions.found()["scim"].load()
     twice: dict[str, Extension[object]] = {"scim": scim, "again": scim}
 
     with pytest.raises(CommandError, match="extension again: POST /scim/v2/Users is taken"):

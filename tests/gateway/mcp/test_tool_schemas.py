@@ -9,7 +9,7 @@ import pytest
 from mcp_types import ListToolsResult, Tool
 from pydantic import BaseModel, Field
 
-from gateway.extensions import switched_on
+from gateway.installed_extensions import switched_on
 from gateway.mcp import protocol, tool_schemas, tools
 
 CHARACTERS_MAX = 10_500  # of all tools; a client sends them to its model in every session

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from gateway import configured_embedders
 from gateway.embedded.embedded_servers import Servers
-from gateway.extensions import with_metrics
+from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies

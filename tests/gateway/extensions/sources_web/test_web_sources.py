@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway import extension_settings
-from gateway.extensions import add_source_kinds, switched_on
+from gateway.installed_extensions import add_source_kinds, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

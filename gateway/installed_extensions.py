@@ -1,0 +1,173 @@
+"""Finds the extensions: folders of `gateway.extensions`, and entry points of other distributions.
+
+The core names none of them. One that is switched off is not even imported.
+"""
+
+import asyncio
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from common.version import VERSION
+from gateway import extensions
+from gateway.errors import CommandError
+from gateway.settings.groups.lists import listed
+
+if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and loads no gateway
+    from pydantic import BaseModel
+    from typer import Typer
+
+    from gateway.extension import Extension
+    from gateway.monitoring.metrics import Metrics
+    from gateway.services import Services
+
+# The modules that an extension may have, each loaded without the others, and what each holds. The
+# entry point of another distribution is in the group `nearhit.` and the name of the module.
+_HOLDS = {"extension": "EXTENSION", "commands": "COMMANDS"}
+_GROUPS = {module: f"nearhit.{module}" for module in _HOLDS} | {"extension": "nearhit.extensions"}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundExtension:
+    """origin: the distribution that brings it, with its version.
+
+    import_it: what one of its modules holds; None if it has no such module.
+    """
+
+    name: str
+    origin: str
+    import_it: Callable[[str], Any]
+
+    def load(self) -> "Extension[Any]":
+        """Raises `CommandError` if its modules can't be imported, or hold something else."""
+        from gateway.extension import Extension
+
+        extension = self._imported("extension")
+        if not isinstance(extension, Extension):
+            raise CommandError(f"{self._label()} is no `gateway.extension.Extension`")
+        return extension
+
+    def load_commands(self) -> "Typer | None":
+        """What it adds to the command line. Raises `CommandError` as `load` does."""
+        from typer import Typer
+
+        commands = self._imported("commands")
+        if not isinstance(commands, Typer | None):
+            raise CommandError(f"{self._label()}: its commands are no `typer.Typer`")
+        return commands
+
+    def _imported(self, module: str) -> Any:
+        try:
+            return self.import_it(module)
+        except Exception as error:  # its modules may raise anything as they are imported
+            raise CommandError(
+                f"{self._label()} can't be loaded: {error!r}; update it, or add {self.name} to "
+                "NEARHIT_EXTENSIONS_OFF"
+            ) from error
+
+    def _label(self) -> str:
+        return f"extension {self.name} of {self.origin}"
+
+
+@cache
+def found() -> Mapping[str, FoundExtension]:
+    """All extensions that are installed, by name. Raises `CommandError` if two have one name."""
+    by_name: dict[str, FoundExtension] = {}
+    for extension in (*_own(), *_of_others()):
+        other = by_name.setdefault(extension.name, extension)
+        if other is not extension:
+            raise CommandError(
+                f"{other.origin} and {extension.origin} both bring an extension {extension.name}; "
+                "uninstall one"
+            )
+    return by_name
+
+
+@cache
+def switched_on(names_off: str) -> "Mapping[str, Extension[Any]]":
+    """The extensions but those that are switched off, by name.
+
+    names_off: the setting `extensions_off`. Raises `CommandError` if it names none that is
+    installed, or if another one can't be loaded.
+    """
+    off = listed(names_off)
+    for name in off:
+        if name not in found():
+            raise CommandError(
+                f"NEARHIT_EXTENSIONS_OFF: {name} is no extension; there are {', '.join(found())}"
+            )
+    return {name: extension.load() for name, extension in found().items() if name not in off}
+
+
+@asynccontextmanager
+async def opened(
+    extensions: "Mapping[str, Extension[Any]]",
+    services: "Services",
+    own: "Mapping[str, BaseModel]",
+) -> AsyncIterator[Sequence[Callable[[asyncio.Event], Coroutine[None, None, None]]]]:
+    """What extensions run beside jobs; what their handlers use is added to the services.
+
+    own: the settings of each.
+    """
+    async with AsyncExitStack() as stack:
+        beside = []
+        for name, extension in extensions.items():
+            used = await stack.enter_async_context(extension.open(services, own[name]))
+            services.extensions[name] = used
+            for method, row in extension.mcp_methods.items():
+                services.mcp.methods[method] = (row, used)
+            for tool_name, tool in extension.mcp_tools.items():
+                services.mcp.tools[tool_name] = (tool, used)
+            if extension.work is not None:
+                beside.append(partial(extension.work, used))
+        yield beside
+
+
+def add_source_kinds(
+    services: "Services", extensions: "Mapping[str, Extension[Any]]", own: "Mapping[str, BaseModel]"
+) -> None:
+    """What reads sources reads those of the extensions' kinds too. own: the settings of each."""
+    for name, extension in extensions.items():
+        for kind in extension.source_kinds:
+            services.sources.kinds.add(kind.body, kind.reader(services, own[name]))
+
+
+def with_metrics(metrics: "Metrics") -> "Metrics":
+    """The metrics with those of all extensions, for the reference."""
+    for extension in switched_on("").values():
+        if extension.metrics is not None:
+            extension.metrics(metrics.registry)
+    return metrics
+
+
+def _own() -> Iterator[FoundExtension]:
+    for folder in pkgutil.iter_modules(extensions.__path__):
+        if not folder.name.startswith("_"):
+            name = folder.name.removesuffix("_")  # of a keyword, which no statement could import
+            yield FoundExtension(name, f"nearhit {VERSION}", partial(_import, folder.name))
+
+
+def _import(folder: str, module: str) -> Any:
+    path = f"{extensions.__name__}.{folder}.{module}"
+    if importlib.util.find_spec(path) is None:
+        return None
+    return getattr(importlib.import_module(path), _HOLDS[module])
+
+
+def _of_others() -> Iterator[FoundExtension]:
+    for point in metadata.entry_points(group=_GROUPS["extension"]):
+        origin = "an unknown distribution"
+        if point.dist is not None:
+            origin = f"{point.dist.name} {point.dist.version}"
+        yield FoundExtension(point.name, origin, partial(_load, point.name))
+
+
+def _load(name: str, module: str) -> Any:
+    (point,) = metadata.entry_points(group=_GROUPS[module], name=name) or (None,)
+    return point and point.load()
