@@ -1,6 +1,7 @@
 """Finds the extensions: folders of `gateway.extensions`, and entry points of other distributions.
 
-The core names none of them. One that is switched off is not even imported.
+The core names none of them. Of one that is switched off nothing is imported but its formats, to
+refuse their files by its name.
 """
 
 import asyncio
@@ -8,8 +9,8 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from common.version import VERSION
 from gateway import extensions
 from gateway.errors import CommandError
 from gateway.settings.groups.lists import listed
+from ingest.parse.formats import TEXT_FORMATS, Format, Formats, by_suffix
 
 if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and loads no gateway
     from pydantic import BaseModel
@@ -29,7 +31,7 @@ if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and load
 
 # The modules that an extension may have, each loaded without the others, and what each holds. The
 # entry point of another distribution is in the group `nearhit.` and the name of the module.
-_HOLDS = {"extension": "EXTENSION", "commands": "COMMANDS"}
+_HOLDS = {"extension": "EXTENSION", "commands": "COMMANDS", "formats": "FORMATS"}
 _GROUPS = {module: f"nearhit.{module}" for module in _HOLDS} | {"extension": "nearhit.extensions"}
 
 
@@ -61,6 +63,13 @@ class FoundExtension:
         if not isinstance(commands, Typer | None):
             raise CommandError(f"{self._label()}: its commands are no `typer.Typer`")
         return commands
+
+    def load_formats(self) -> Sequence[Format]:
+        """The formats of files that it reads. Raises `CommandError` as `load` does."""
+        formats = self._imported("formats") or ()
+        if not all(isinstance(each, Format) for each in formats):
+            raise CommandError(f"{self._label()}: its formats are no `ingest.parse.formats.Format`")
+        return tuple(formats)
 
     def _imported(self, module: str) -> Any:
         try:
@@ -105,6 +114,28 @@ def switched_on(names_off: str) -> "Mapping[str, Extension[Any]]":
     return {name: extension.load() for name, extension in found().items() if name not in off}
 
 
+@cache
+def formats(names_off: str) -> Formats:
+    """All formats that files may have; those of an extension that is off refuse them.
+
+    names_off: as of `switched_on`. Raises `CommandError` if two extensions that are on read files
+    of one suffix, or if the formats of one can't be loaded.
+    """
+    off, refused, read = listed(names_off), dict[str, Format](), dict(TEXT_FORMATS)
+    for name, extension in found().items():
+        if name in off:
+            with suppress(CommandError):  # it may be off because it can't be loaded
+                missing = f"is read by the extension {name}, which is off"
+                refused |= by_suffix(
+                    replace(each, missing=missing) for each in extension.load_formats()
+                )
+            continue
+        for suffix, each in by_suffix(extension.load_formats()).items():
+            if read.setdefault(suffix, each) is not each:
+                raise CommandError(f"extension {name}: files named {suffix} are read already")
+    return refused | read
+
+
 @asynccontextmanager
 async def opened(
     extensions: "Mapping[str, Extension[Any]]",
@@ -130,9 +161,16 @@ async def opened(
 
 
 def add_source_kinds(
-    services: "Services", extensions: "Mapping[str, Extension[Any]]", own: "Mapping[str, BaseModel]"
+    services: "Services",
+    extensions: "Mapping[str, Extension[Any]]",
+    own: "Mapping[str, BaseModel]",
+    formats: Formats,
 ) -> None:
-    """What reads sources reads those of the extensions' kinds too. own: the settings of each."""
+    """What reads sources reads those of the extensions' kinds too.
+
+    own: the settings of each. formats: of the files of sources.
+    """
+    services.sources.kinds.formats = formats
     for name, extension in extensions.items():
         for kind in extension.source_kinds:
             services.sources.kinds.add(kind.body, kind.reader(services, own[name]))

@@ -36,7 +36,7 @@ class ModuleProcess(BoundedProcess):
                 limits,
                 pass_fds=[child_end.fileno()],
                 folder=folder,
-                environment=os.environ | _ONE_THREAD | {"PYTHONPATH": str(_ROOT)},
+                environment=os.environ | _ONE_THREAD | {"PYTHONPATH": _path()},
             )
         except BaseException:
             self._connection.close()
@@ -69,6 +69,11 @@ class ModuleProcess(BoundedProcess):
         if not self._connection.poll(_START_S_MAX):
             raise OSError("the process does not start")
         self._connection.recv_bytes(len(_READY))
+
+
+def _path() -> str:
+    """Where the process finds this package, and what this one finds by its own path."""
+    return os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def connect() -> Connection:

@@ -29,7 +29,7 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
-from gateway.installed_extensions import add_source_kinds, opened, switched_on
+from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
 from gateway.monitoring import logs, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
@@ -91,6 +91,7 @@ def create() -> ASGIApp:
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
     extensions = switched_on(settings.extensions_off)
     own = extension_settings.read(settings.extensions_off)
+    file_formats = formats(settings.extensions_off)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
@@ -106,7 +107,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
-            add_source_kinds(services, extensions, own)
+            add_source_kinds(services, extensions, own, file_formats)
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running("gateway"))

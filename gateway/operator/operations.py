@@ -13,7 +13,7 @@ from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.installed_extensions import add_source_kinds, opened, switched_on
+from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
 from gateway.monitoring import metrics_server, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
@@ -131,8 +131,9 @@ def acting_services(
 async def source_services(settings: Settings) -> AsyncIterator[Services]:
     """All services, for a command that reads sources or configures them: of every kind."""
     own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
+    file_formats = await asyncio.to_thread(formats, settings.extensions_off)
     async with acting_services(settings) as services:
-        add_source_kinds(services, switched_on(settings.extensions_off), own)
+        add_source_kinds(services, switched_on(settings.extensions_off), own, file_formats)
         yield services
 
 
@@ -310,6 +311,7 @@ async def run_worker(
 ) -> None:
     """Run jobs, maintenance and what extensions run beside them until `stop` is set."""
     own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
+    file_formats = await asyncio.to_thread(formats, settings.extensions_off)
     report = await asyncio.to_thread(extension_settings.report, settings, own)
     extensions = switched_on(settings.extensions_off)
     working = {name: each for name, each in extensions.items() if each.work is not None}
@@ -322,7 +324,7 @@ async def run_worker(
         services.state_sampler.running("worker"),
         retry_while_busy(settings) as patient_database,
     ):
-        add_source_kinds(services, extensions, own)
+        add_source_kinds(services, extensions, own, file_formats)
         await worker_loop.run_worker(
             services.worker, Partitions(patient_database), stop, interval_s, beside
         )

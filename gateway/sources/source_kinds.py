@@ -10,6 +10,7 @@ from gateway.sources import source_reader
 from gateway.sources.source_schemas import PathSourceBody, SourceConfiguration, body_of
 from index.sources.source_store import StoredSource
 from ingest.errors import JobRefused
+from ingest.parse.formats import TEXT_FORMATS
 from ingest.sources.report import Report
 from ingest.sources.source import Source
 
@@ -27,9 +28,10 @@ class SourceReader(Protocol):
 
 
 class SourceKinds:
-    """body: the model of a configuration, of any kind."""
+    """body: the model of a configuration, of any kind. formats: of the files of sources."""
 
     def __init__(self, settings: Settings) -> None:
+        self.formats = TEXT_FORMATS
         self.body: type[RootModel[Any]] = body_of()
         self._settings = settings
         self._added: dict[type[SourceConfiguration], SourceReader] = {}
@@ -67,7 +69,9 @@ class SourceKinds:
         if (reason := self.denial_reason(body)) is not None:
             raise JobRefused(reason)
         if isinstance(body, PathSourceBody):
-            return await source_reader.open_for_reading(self._settings, tenant, name, body)
+            return await source_reader.open_for_reading(
+                self._settings, self.formats, tenant, name, body
+            )
         return await self._added[type(body)].open(tenant, name, body.settings)
 
     async def record(

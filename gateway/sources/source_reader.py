@@ -7,9 +7,10 @@ from pydantic import ValidationError
 from gateway import schemas
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
-from gateway.sources.source_schemas import PathSettings, PathSourceBody, SourceDocuments
+from gateway.sources.source_schemas import PathSourceBody, SourceDocuments
 from ingest.errors import JobRefused
-from ingest.sources.kinds import Kind, open_source
+from ingest.parse.formats import TEXT_FORMATS, Formats
+from ingest.sources.kinds import open_source
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Source
 
@@ -22,14 +23,18 @@ def denial_reason(settings: Settings) -> str | None:
 
 
 async def open_for_reading(
-    settings: Settings, tenant: str, name: str, body: PathSourceBody
+    settings: Settings, formats: Formats, tenant: str, name: str, body: PathSourceBody
 ) -> Source:
     """The tenant's source. Raises `JobRefused`."""
-    return await asyncio.to_thread(_path_source, settings, tenant, name, body.kind, body.settings)
+    defaults = defaults_of(settings, body.settings, body.settings.base_url, formats)
+    return await asyncio.to_thread(_path_source, settings, tenant, name, body, defaults)
 
 
 def defaults_of(
-    settings: Settings, config: SourceDocuments, base_url: str | None = None
+    settings: Settings,
+    config: SourceDocuments,
+    base_url: str | None = None,
+    formats: Formats = TEXT_FORMATS,
 ) -> Defaults:
     """Of documents that set nothing, as a source is configured."""
     return Defaults(
@@ -42,6 +47,7 @@ def defaults_of(
         summaries=config.summaries,
         base_url=base_url or "",
         options=read_options.of(settings),
+        formats=formats,
     )
 
 
@@ -59,11 +65,11 @@ def tenant_folder(tenant: str) -> str:
 
 
 def _path_source(
-    settings: Settings, tenant: str, name: str, kind: Kind, config: PathSettings
+    settings: Settings, tenant: str, name: str, body: PathSourceBody, defaults: Defaults
 ) -> Source:
     assert settings.sources_dir is not None, "denial_reason has checked it"
     base = (settings.sources_dir / tenant_folder(tenant)).resolve()
     label = f"NEARHIT_SOURCES_DIR/{tenant}"
-    path = confined.locate(base, config.path, label, is_folder=kind == "folder")
-    defaults = defaults_of(settings, config, config.base_url)
-    return open_source(kind, path, defaults, name=name, columns=config.columns, within=base)
+    kind, columns = body.kind, body.settings.columns
+    path = confined.locate(base, body.settings.path, label, is_folder=kind == "folder")
+    return open_source(kind, path, defaults, name=name, columns=columns, within=base)

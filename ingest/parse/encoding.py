@@ -1,27 +1,22 @@
 """The encoding of a text: by its byte order mark, by what is declared, or else by its bytes.
 
-Labels mean what they mean to browsers (https://encoding.spec.whatwg.org), and so does the order of
-what is declared: `gb2312` is GB 18030, `latin1` is Windows-1252, and a header precedes a page's own
-declaration. Bytes of which nothing is declared are UTF-8 if most beyond ASCII are, and otherwise
-what Firefox's detector takes them for.
+Labels mean what they mean to browsers (https://encoding.spec.whatwg.org): `gb2312` is GB 18030, and
+`latin1` is Windows-1252. Bytes of which nothing is declared are UTF-8 if most beyond ASCII are, and
+otherwise what Firefox's detector takes them for.
 """
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import islice
 from typing import BinaryIO
 
 import webencodings
 from chardetng_py import EncodingDetector
-from lxml import etree
 
-# Of markup. Browsers look at 1,024 bytes before they parse, and obey a later declaration too.
-DECLARED_WITHIN_BYTES = 65_536
 _BLOCK_BYTES = 65_536
 _DETECTED_BLOCKS_MAX = 4  # beyond ASCII; each takes 15 ms
-_STEP_BYTES = 1_024  # most pages declare their encoding within these
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,7 +29,6 @@ _MARKS = (
 _SUPERSETS = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "iso-2022-jp": "iso2022_jp_ext"}
 _NOT_DECLARABLE = frozenset({"replacement", "x-user-defined"})
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
-_XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{1,40})["']""")
 # By https://mimesniff.spec.whatwg.org/#binary-data-byte no text has any; some have a few.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BINARY_SHARE_MAX = 0.01  # to the first bytes; about 0.1 in archives and images
@@ -48,47 +42,32 @@ class NotText(ValueError):
     """The bytes are no text in any encoding."""
 
 
-def decode(content: bytes, content_type: str = "", *, is_markup: bool = False) -> str:
+def decode(content: bytes, labels: Iterable[str] = ()) -> str:
     """The text; a byte that is wrong in its encoding costs one character, U+FFFD.
 
     Arguments and errors are those of `encoding_of`.
     """
-    name = encoding_of(BytesIO(content), content_type, is_markup=is_markup)
-    return content.decode(name, "replace")
+    return content.decode(encoding_of(BytesIO(content), labels), "replace")
 
 
-def encoding_of(file: BinaryIO, content_type: str = "", *, is_markup: bool = False) -> str:
+def encoding_of(file: BinaryIO, labels: Iterable[str] = ()) -> str:
     """Python's name of the encoding of a file at its start, where it is left.
 
     The whole file is read if nothing is declared. Decode it with `replace`, as `decode` does.
-    content_type: the HTTP header. is_markup: whether the text may declare its encoding, as HTML.
-    Raises `NotText`.
+    labels: the declared encodings, of which the first known one counts. Raises `NotText`.
     """
     try:
-        return _find(file, content_type, is_markup=is_markup)
+        return _find(file, labels)
     finally:
         file.seek(0)
 
 
-def _find(file: BinaryIO, content_type: str, *, is_markup: bool) -> str:
-    start = file.read(_BLOCK_BYTES)
-    for mark, name in _MARKS:
-        if start.startswith(mark):
-            return name
-    for label in _CHARSET.findall(content_type):
-        if (codec := _codec(label)) is not None:
-            return codec
-    if is_markup and (codec := _codec(_declared_label(start))) is not None:
-        # The declaration could be read byte by byte, so the text is not in UTF-16.
-        return "utf-8" if codec.startswith("utf-16") else codec
-    guess = _utf_16(start) or ("utf-8" if _is_utf_8(file) else _detect(file))
-    stray_max = max(_STRAY_MAX, _BINARY_SHARE_MAX * len(start))
-    if len(_BINARY.findall(start.decode(guess, "replace"))) > stray_max:
-        raise NotText("is no text")
-    return guess
+def charsets(content_type: str) -> list[str]:
+    """The labels of encodings in a `Content-Type`."""
+    return _CHARSET.findall(content_type)
 
 
-def _codec(label: str) -> str | None:
+def codec(label: str) -> str | None:
     """Python's name of the encoding that browsers understand by the label; None if none."""
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name in _NOT_DECLARABLE:
@@ -97,39 +76,18 @@ def _codec(label: str) -> str | None:
     return _SUPERSETS.get(encoding.name, name)
 
 
-def _declared_label(start: bytes) -> str:
-    """The first known label that an element declares, or else the XML declaration; or empty.
-
-    A parser finds it, so that what stands in a comment, a script or a title declares nothing.
-    """
-    metas = _Metas()
-    parser = etree.HTMLParser(target=metas, encoding="iso-8859-1", huge_tree=True)
-    for position in range(0, min(len(start), DECLARED_WITHIN_BYTES), _STEP_BYTES):
-        parser.feed(start[position : position + _STEP_BYTES])
-        if metas.label:
-            return metas.label
-    xml = _XML_ENCODING.match(start)
-    return xml[1].decode("latin-1") if xml else ""
-
-
-class _Metas:
-    """The parser calls its methods."""
-
-    def __init__(self) -> None:
-        self.label = ""
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag != "meta" or self.label:
-            return
-        label = attributes.get("charset")
-        if label is None and attributes.get("http-equiv", "").strip().lower() == "content-type":
-            charset = _CHARSET.search(attributes.get("content", ""))
-            label = charset[1] if charset else None
-        if label is not None and webencodings.lookup(label) is not None:
-            self.label = label
-
-    def close(self) -> None:
-        """Has nothing to end."""
+def _find(file: BinaryIO, labels: Iterable[str]) -> str:
+    start = file.read(_BLOCK_BYTES)
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name
+    if (declared := next(filter(None, map(codec, labels)), None)) is not None:
+        return declared
+    guess = _utf_16(start) or ("utf-8" if _is_utf_8(file) else _detect(file))
+    stray_max = max(_STRAY_MAX, _BINARY_SHARE_MAX * len(start))
+    if len(_BINARY.findall(start.decode(guess, "replace"))) > stray_max:
+        raise NotText("is no text")
+    return guess
 
 
 def _utf_16(start: bytes) -> str | None:
@@ -171,7 +129,7 @@ def _detect(file: BinaryIO) -> str:
         detector.feed(block, last=False)
     detector.feed(b"", last=True)
     label = detector.guess(tld=None, allow_utf8=False)
-    return _codec(label) or label
+    return codec(label) or label
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:

@@ -5,8 +5,10 @@ Its memory is limited, and it is killed when a file takes more processor time th
 """
 
 import json
+import pickle
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -20,15 +22,13 @@ from common.processes.module_worker import (
 from index.model.document_limits import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import content_kind, encoding
 from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
-from ingest.parse.formats import FORMATS
-from ingest.parse.pdf import scans
+from ingest.parse.formats import Formats
 
 # Starting values, not measured; no document that a person wrote exceeds them. Seconds are those of
 # a processor, so that a busy machine refuses no file.
 SECONDS_MIN = 5.0  # for any file
 SECONDS_MAX = 60.0
 BYTES_PER_S = 80_000  # a file has one more second for each; one of 4.4 MB has a minute
-SCANS_SECONDS_MAX = scans.SECONDS_MAX + 60.0
 MEMORY_BYTES_MAX = 2 * 2**30
 CPU_S_MAX = 24 * 3_600  # of all files that one process reads
 FRAMES_MAX = 5_000  # of Python's stack
@@ -40,20 +40,22 @@ _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 class Extractor(ModuleWorker):
     """Reads one file after the other in a process of its own, each within its limits."""
 
-    def __init__(self, options: ReadOptions = DEFAULT_OPTIONS) -> None:
+    def __init__(self, formats: Formats, options: ReadOptions = DEFAULT_OPTIONS) -> None:
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
+        self.formats = formats
         self._options = options
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
         """content_type: the header of a web page. Raises `Unreadable` and `NotRead`."""
-        if not FORMATS[suffix].is_installed:
-            raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
+        file_format = self.formats[suffix]
+        if file_format.missing:
+            raise Unreadable(file_format.missing)
         seconds = min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX)
-        if self._options.reads_scans and suffix == ".pdf":
-            seconds = SCANS_SECONDS_MAX
+        if self._options.reads_scans and file_format.scans_s is not None:
+            seconds = file_format.scans_s
         options = replace(self._options, content_type=content_type)
         try:
-            head = json.dumps([suffix, asdict(options)]).encode()
+            head = pickle.dumps((file_format.name, suffix, file_format.read, options))
             fields = json.loads(self.ask(head, content, cpu_s=seconds))
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s of a processor"
@@ -70,11 +72,16 @@ class Extractor(ModuleWorker):
         return Extracted(**fields)
 
 
-def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
+def _read(
+    content: bytes,
+    name: str,
+    suffix: str,
+    read: Callable[[bytes, ReadOptions], Extracted],
+    options: ReadOptions,
+) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
-    file_format = FORMATS[suffix]
     try:
-        extracted = _validate(file_format.read(content, options))
+        extracted = _validate(read(content, options))
     except (Unreadable, encoding.NotText) as error:
         return {"refused": str(error)}
     except RecursionError:
@@ -83,7 +90,7 @@ def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
         return {"refused": "takes more memory to read than the limit"}
     except Exception as error:
         message = " ".join(str(error).split())[:200]
-        reason = f"is not {file_format.name} that can be read: {type(error).__name__}: {message}"
+        reason = f"is not {name} that can be read: {type(error).__name__}: {message}"
         return {"refused": content_kind.mismatch(suffix, content) or reason}
     return asdict(extracted)
 
@@ -111,8 +118,7 @@ def _normalise_lines(text: str) -> str:
 
 
 def _answer(head: bytes, content: bytes) -> bytes:
-    suffix, options = json.loads(head)
-    return json.dumps(_read(suffix, content, ReadOptions(**options))).encode()
+    return json.dumps(_read(content, *pickle.loads(head))).encode()  # noqa: S301  the parent's
 
 
 if __name__ == "__main__":

@@ -6,15 +6,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from index.model.document import normalise
-from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse import encoding, formats
+from ingest.parse import encoding
 from ingest.parse.extract import Extractor
+from ingest.parse.formats import TEXT
 from ingest.parse.front_matter import front_matter
 from ingest.parse.inline_data import without_inline_data
 from ingest.parse.markdown import title
-
-MARKDOWN = frozenset({".md", ".markdown", ".txt"})
-SUFFIXES = MARKDOWN | formats.SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +22,6 @@ class ParsedFile:
     losses: Sequence[str] = ()
 
 
-def size_bytes_max(suffix: str) -> int:
-    file_format = formats.FORMATS.get(suffix.lower())
-    return TEXT_CHARACTERS_MAX if file_format is None else file_format.bytes_max
-
-
 def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFile:
     """Title, text and the other fields of the content; an unknown suffix means Markdown.
 
@@ -37,7 +29,8 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
     """
     suffix, stem = path.suffix.lower(), path.stem.replace("-", " ")
     losses: list[str] = []
-    if suffix not in formats.SUFFIXES or not content.strip():  # none has a reader for no content
+    reader = extractor.formats.get(suffix, TEXT).read
+    if reader is None or not content.strip():  # none reads no content
         fields, text = front_matter(normalise(encoding.decode(content)), losses)
     else:
         extracted = extractor.extract(suffix, content)

@@ -3,13 +3,14 @@
 Its file may have been made to take gigabytes, or an hour, and no library that reads it has limits.
 """
 
+import pickle
 from collections.abc import Iterator
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
-from ingest.sources.reader_request import REQUEST, ReaderRequest
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem
 
 # Starting values, not measured, but for the memory: pyarrow takes 0.7 GB of addresses for itself.
@@ -44,7 +45,7 @@ class BoundedSource:
             with ModuleProcess(_READER, _LIMITS) as self._process:
                 if self._is_stopped:
                     return
-                self._process.send(REQUEST.dump_json(self._request))
+                self._process.send(pickle.dumps(self._request))
                 while message := self._process.receive(_MESSAGE_BYTES_MAX, SILENT_S_MAX):
                     for line in message.splitlines():
                         item = item_codec.decode(line)

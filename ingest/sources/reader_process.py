@@ -1,5 +1,6 @@
 """The process that reads a source for `bounded_source`: run as a module, it sends its items."""
 
+import pickle
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -10,7 +11,7 @@ from index.model.identifiers import use_case
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.bounded_source import ITEM_BYTES_MAX
-from ingest.sources.reader_request import REQUEST, ReaderRequest
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import conversations, delimited, faqs, parquet
 from ingest.sources.readers.git import GitSource
 from ingest.sources.source import Item, RefusedItem
@@ -57,7 +58,7 @@ def _lines(request: ReaderRequest) -> Iterator[bytes]:
 
 
 def _serve(connection: Connection) -> None:
-    request = REQUEST.validate_json(connection.recv_bytes(_REQUEST_BYTES_MAX))
+    request = pickle.loads(connection.recv_bytes(_REQUEST_BYTES_MAX))  # noqa: S301  the parent's
     use_case(request.identifier_case)
     for message in _together(_lines(request)):
         connection.send_bytes(message)

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pydantic import TypeAdapter
-
 from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.sources.source import Defaults
 
@@ -28,6 +26,3 @@ class ReaderRequest:
     columns: Mapping[str, str] = field(default_factory=dict)
     within: Path | None = None
     identifier_case: IdentifierCase = field(default_factory=case_in_use)
-
-
-REQUEST = TypeAdapter(ReaderRequest)

@@ -1,7 +1,7 @@
 """A source of documents, read completely, item by item."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +13,7 @@ from index.model.form import composed, is_blank
 from index.text import language_detection
 from ingest.parse.coerce import coerce
 from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
+from ingest.parse.formats import TEXT_FORMATS, Formats
 from ingest.sources import base_url
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ class Defaults:
     language: None to detect it in each text; default_language: of a text that does not show it.
     chunker: the chunker; None for the source's own default.
     base_url: below which the documents open in a browser; empty for none.
-    options: how its files are read.
+    options, formats: how its files are read, and which.
     """
 
     owner: str | None = None
@@ -103,6 +104,7 @@ class Defaults:
     summaries: Summaries = NO_SUMMARIES
     base_url: str = ""
     options: ReadOptions = DEFAULT_OPTIONS
+    formats: Formats = field(default_factory=lambda: TEXT_FORMATS)
 
     def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
         return {

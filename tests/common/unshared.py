@@ -33,7 +33,7 @@ UNSHARED = {
     ("gateway/caching/question_similarity.py", "to_thread"): (1, _ONCE),
     ("index/search/preparation.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/import_/archive/archive_import.py", "to_thread"): (1, _COMMAND),
-    ("gateway/operator/operations.py", "to_thread"): (5, _COMMAND),
+    ("gateway/operator/operations.py", "to_thread"): (7, _COMMAND),
     ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
     ("gateway/tracing/tracing.py", "to_thread"): (1, _END),

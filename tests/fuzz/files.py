@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 from queue import SimpleQueue
 
 from common.processes.module_worker import WALL_S_PER_CPU_S
+from gateway import installed_extensions
 from ingest.parse import file_parsers
 from ingest.parse.extract import BYTES_PER_S, MEMORY_BYTES_MAX, SECONDS_MAX, SECONDS_MIN, Extractor
 from ingest.sources.source import Defaults, document, reason
@@ -37,6 +38,7 @@ def main() -> None:
     ends: defaultdict[str, Counter[str]] = defaultdict(Counter)
     slowest: defaultdict[str, float] = defaultdict(float)
     wrong = []
+    formats = installed_extensions.formats("")
     readers = os.cpu_count() or 1
     free: SimpleQueue[Extractor] = SimpleQueue()
 
@@ -54,7 +56,7 @@ def main() -> None:
 
     with ExitStack() as stack:
         for _ in range(readers):
-            free.put(stack.enter_context(closing(Extractor())))
+            free.put(stack.enter_context(closing(Extractor(formats))))
         pool = stack.enter_context(ThreadPoolExecutor(readers))
         for suffix, name, end, fault, taken_s in pool.map(read, odd_files(rng, arguments.each)):
             if fault:

@@ -128,6 +128,7 @@ def ingest(
     if as_json and watch:
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.connected() as settings:
+        from gateway import installed_extensions
         from gateway.operator import ingest_paths, ingest_progress, source_ingest
         from gateway.sources import read_options
         from ingest.sources.pruning import PrunePolicy
@@ -143,6 +144,7 @@ def ingest(
             ingest_paths.summaries(summaries),
             ingest_paths.base_url(base_url),
             options=read_options.of(settings),
+            formats=installed_extensions.formats(settings.extensions_off),
         )
         sources = ingest_paths.sources(
             paths,

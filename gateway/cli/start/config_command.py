@@ -52,7 +52,7 @@ def check(
         from gateway import configured_embedders, configured_reranker, extension_settings
         from gateway.api.routes.table import routes
         from gateway.auth import web_tokens
-        from gateway.installed_extensions import switched_on
+        from gateway.installed_extensions import formats, switched_on
         from gateway.search import embedders
         from gateway.settings import setting_sources
         from gateway.settings.settings import Settings
@@ -69,6 +69,7 @@ def check(
             partial(spans.check, settings),
             partial(web_tokens.check, settings),
             lambda: routes(switched_on(settings.extensions_off)),
+            partial(formats, settings.extensions_off),
         )
         own = extension_settings.read(settings.extensions_off)
         report = extension_settings.report(settings, own)

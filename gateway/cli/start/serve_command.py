@@ -20,7 +20,7 @@ from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
-from gateway.installed_extensions import switched_on
+from gateway.installed_extensions import formats, switched_on
 from gateway.monitoring import process_log
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
@@ -48,6 +48,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     spans.check(settings)
     web_tokens.check(settings)
     routes(switched_on(settings.extensions_off))
+    formats(settings.extensions_off)
     extension_settings.read(settings.extensions_off)
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:

@@ -16,12 +16,12 @@ from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions.sources_web import robots, sitemaps
 from gateway.extensions.sources_web.robots import Robots
 from gateway.extensions.sources_web.url_queue import UrlQueue
+from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from index.model.document import normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Extracted, Unreadable
-from ingest.parse.formats import WEB_PAGE
 from ingest.parse.inline_data import without_inline_data
 from ingest.sources.source import (
     Defaults,
@@ -90,7 +90,7 @@ class WebSource:
         except ValueError as error:
             yield self._refused_whole(reason(error))
             return
-        with closing(Extractor(self._defaults.options)) as extractor:
+        with closing(Extractor(WEB_PAGES, self._defaults.options)) as extractor:
             yield from self._pages(first, listed, rules, extractor)
 
     def stop(self) -> None:
@@ -148,7 +148,7 @@ class WebSource:
         if document_id in self._seen:
             return []
         self._seen.add(document_id)
-        extracted = extractor.extract(WEB_PAGE, fetched.body, content_type)
+        extracted = extractor.extract(".html", fetched.body, content_type)
         _follow(extracted.links, fetched.url, found)
         is_included = self._is_included(fetched.url)  # a start page may not be
         if not is_included or _is_noindex(f"{tag},{extracted.robots}"):

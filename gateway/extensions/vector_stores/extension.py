@@ -16,7 +16,8 @@ _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of the
 
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[VectorStoreServices]:
-    async with Extractors(_EXTRACTORS, read_options.of(services.settings)) as extractors:
+    options, formats = read_options.of(services.settings), services.sources.kinds.formats
+    async with Extractors(_EXTRACTORS, formats, options) as extractors:
         yield VectorStoreServices(services.stores, services.search, services.documents, extractors)
 
 

@@ -14,6 +14,7 @@ from common.processes.worker_pool import WorkerPool
 from common.shares.cache import FairCache
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
+from ingest.parse.formats import Formats
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant
@@ -29,9 +30,12 @@ class Extractors:
     files_read: the number of files that the processes have received.
     """
 
-    def __init__(self, number: int, options: ReadOptions = DEFAULT_OPTIONS) -> None:
+    def __init__(
+        self, number: int, formats: Formats, options: ReadOptions = DEFAULT_OPTIONS
+    ) -> None:
+        self.formats = formats
         self._pool = WorkerPool(
-            partial(Extractor, options),
+            partial(Extractor, formats, options),
             number,
             name="extract",
             waiting_max=WAITING_MAX,

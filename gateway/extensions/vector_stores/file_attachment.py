@@ -22,7 +22,7 @@ from index.model.form import is_blank
 from ingest.errors import DocumentTooLong
 from ingest.parse import encoding
 from ingest.parse.extracted import Unreadable
-from ingest.parse.formats import SUFFIXES
+from ingest.parse.formats import TEXT
 from ingest.write.revision import Written, require_accepted, require_written
 
 
@@ -154,8 +154,8 @@ async def _text(
     if content is None:
         raise no_such_file()
     suffix = PurePath(file.filename).suffix.lower()
-    if suffix in SUFFIXES:
-        extractors = context.services.extractors
+    extractors = context.services.extractors
+    if extractors.formats.get(suffix, TEXT).read is not None:
         tenant = caller.principal.tenant
         text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
     else:

@@ -8,13 +8,14 @@ from pathlib import Path, PurePosixPath
 from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
+from ingest.parse.formats import TEXT
 from ingest.sources.readers import confined
 from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, file_item, reason
 
 
 class FolderSource:
-    """The documents of a folder, or of one file, in the formats of `ingest.parse.formats`.
+    """The documents of a folder, or of one file, in the formats that the defaults name.
 
     Hidden files, hidden folders and files of other types are skipped and counted. A link that
     leaves the folder is refused; a link to a folder within it is skipped, since its files are read
@@ -59,7 +60,7 @@ class FolderSource:
         self._is_stopped = False
         pending = sorted(paths, reverse=True)
         skipped = SkippedCounter(self.folder)
-        with closing(Extractor(self._defaults.options)) as extractor:
+        with closing(Extractor(self._defaults.formats, self._defaults.options)) as extractor:
             while pending and not self._is_stopped:
                 path = pending.pop()
                 try:
@@ -88,7 +89,7 @@ class FolderSource:
 
     def is_included(self, path: Path) -> bool:
         """Whether the path is a file of the source, judged by its name."""
-        return not self.is_hidden(path) and path.suffix.lower() in file_parsers.SUFFIXES
+        return not self.is_hidden(path) and path.suffix.lower() in self._defaults.formats
 
     def is_hidden(self, path: Path) -> bool:
         """Whether the path or a folder above it is hidden."""
@@ -108,7 +109,7 @@ class FolderSource:
         for child in (path / name for name in sorted(names)):
             if child.name.startswith("."):
                 skipped.add(child, HIDDEN)
-            elif child.suffix.lower() in file_parsers.SUFFIXES or child.is_dir():
+            elif child.suffix.lower() in self._defaults.formats or child.is_dir():
                 entries.append(child)
             else:
                 skipped.add(child, reason_of_file(child))
@@ -126,7 +127,7 @@ class FolderSource:
             raise ValueError("its name is not UTF-8")
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
-        limit = file_parsers.size_bytes_max(path.suffix)
+        limit = self._defaults.formats.get(path.suffix.lower(), TEXT).bytes_max
         content = confined.read_file(path, limit, self.folder, self._within)
         parsed = file_parsers.parse(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}

@@ -119,9 +119,9 @@ class GitSource:
                 yield RefusedItem(part or self._root.name, reason(error), holds=part)
 
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
-        entries = list(filter(_is_included, self._entries()))
+        entries = [entry for entry in self._entries() if self._is_included(entry)]
         with (
-            closing(Extractor(self._defaults.options)) as extractor,
+            closing(Extractor(self._defaults.formats, self._defaults.options)) as extractor,
             self._objects() as read_object,
         ):
             for entry in entries:
@@ -137,8 +137,13 @@ class GitSource:
                 except ValueError as error:
                     yield RefusedItem(entry.path, reason(error))
 
+    def _is_included(self, entry: _Entry) -> bool:
+        is_hidden = any(part.startswith(".") for part in PurePosixPath(entry.path).parts)
+        is_read = _suffix(entry) in self._defaults.formats
+        return entry.mode != _MODULE and is_read and not is_hidden
+
     def _content(self, entry: _Entry, read_object: "_ObjectReader") -> bytes:
-        limit = file_parsers.size_bytes_max(PurePosixPath(entry.path).suffix)
+        limit = self._defaults.formats[_suffix(entry)].bytes_max
         if entry.mode == _LINK:
             raise ValueError("is a link")
         if entry.size > limit:
@@ -333,10 +338,8 @@ def is_bare(path: Path) -> bool:
     return all((path / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
-def _is_included(entry: _Entry) -> bool:
-    path = PurePosixPath(entry.path)
-    is_hidden = any(part.startswith(".") for part in path.parts)
-    return entry.mode != _MODULE and not is_hidden and path.suffix.lower() in file_parsers.SUFFIXES
+def _suffix(entry: _Entry) -> str:
+    return PurePosixPath(entry.path).suffix.lower()
 
 
 def _changelog_entry(commit: _Commit) -> str:

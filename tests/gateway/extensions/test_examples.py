@@ -13,7 +13,14 @@ from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
-from tests.gateway.extensions.test_extensions import EXAMPLE, example, forgotten, install, site
+from tests.gateway.extensions.test_extensions import (
+    EXAMPLE,
+    example,
+    forgotten,
+    install,
+    load,
+    site,
+)
 from tests.gateway.support.commands import refused
 from tests.gateway.support.gateways import running
 
@@ -30,10 +37,10 @@ ROWS = [
 
 @pytest.fixture(params=["phrase"])
 def installed(site: Path, request: pytest.FixtureRequest) -> None:
-    """The example of this name; as in a gateway, it is imported before the event loop runs."""
+    """The example of this name."""
     module = f"nearhit_{request.param}"
     install(site, request.param, module, example(module))
-    installed_extensions.switched_on("")
+    load("")
 
 
 def test_each_example_is_an_entry_point_of_the_project() -> None:
@@ -104,7 +111,8 @@ async def test_a_source_of_somebody_else_is_read_and_what_it_refuses_is_told(
         asked = await ada.call("POST", "/v1/sources/notes/reindex")
         async with open_services(settings, Metrics(), embedder) as services:
             kinds = installed_extensions.switched_on("")
-            extensions.add_source_kinds(services, kinds, extension_settings.read(""))
+            own, formats = extension_settings.read(""), installed_extensions.formats("")
+            installed_extensions.add_source_kinds(services, kinds, own, formats)
             await worker_loop.make_worker(services.worker).drain()
         found = await ada.found("annual leave")
         job = (await ada.call("GET", asked.headers["location"])).json()

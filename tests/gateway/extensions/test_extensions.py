@@ -21,7 +21,10 @@ from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.settings.settings import Settings
+from index.model.document import Document
 from index.search.query_embedder import Embedder
+from ingest.sources.readers.folder import FolderSource
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.gateway.mcp.test_mcp import connected as mcp_connected
 from tests.gateway.support.commands import WAIT_S_MAX, process_output, refused
 from tests.gateway.support.gateways import problem, running
@@ -38,6 +41,7 @@ OWN = (
     "embedders",
     "evaluation",
     "faqs",
+    "formats",
     "import",
     "loadtest",
     "openfga",
@@ -68,6 +72,17 @@ _ENTRY = """
 {name} = {module}:EXTENSION
 [nearhit.commands]
 {name} = {module}_commands:COMMANDS
+[nearhit.formats]
+{name} = {module}_formats:FORMATS
+"""
+_FORMATS = """
+from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.formats import Format
+def read(content, options):
+    if content == b"quiet":
+        raise Unreadable("says nothing")
+    return Extracted(content.decode().upper(), title="Yells")
+FORMATS = (Format("a YELL", ("{suffix}",), read),)
 """
 _EMBEDDER = """
 from gateway.extension import EmbedderKind, Extension
@@ -92,11 +107,18 @@ def forgotten() -> Iterator[None]:
     _forget()
     yield
     _forget()
-    installed_extensions.switched_on("")  # the tests to come run within event loops
+    load("")
+
+
+def load(names_off: str) -> list[str]:
+    """The names of the extensions that are on; a gateway too loads them before its event loop."""
+    installed_extensions.formats(names_off)
+    return [*installed_extensions.switched_on(names_off)]
 
 
 def _forget() -> None:
     installed_extensions.found.cache_clear()
+    installed_extensions.formats.cache_clear()
     installed_extensions.switched_on.cache_clear()
 
 
@@ -108,11 +130,17 @@ def site(forgotten: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def install(
-    site: Path, name: str, module: str, text: str, commands: str = "COMMANDS = None"
+    site: Path,
+    name: str,
+    module: str,
+    text: str,
+    commands: str = "COMMANDS = None",
+    formats: str = "FORMATS = ()",
 ) -> None:
     """What an installer leaves of a distribution with one extension."""
     (site / f"{module}.py").write_text(text)
     (site / f"{module}_commands.py").write_text(commands)
+    (site / f"{module}_formats.py").write_text(formats)
     info = site / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
@@ -129,16 +157,16 @@ def example(module: str = "nearhit_suggest") -> str:
 
 @pytest.fixture
 def suggesting(site: Path) -> None:
-    """The example is installed; as in a gateway, it is imported before the event loop runs."""
+    """The example is installed."""
     install(site, "suggest", "nearhit_suggest", example())
-    assert [*installed_extensions.switched_on("vector_stores")] == [*OWN[:-1], "suggest"]
+    assert load("vector_stores") == [*OWN[:-1], "suggest"]
 
 
 @pytest.fixture
 def working(site: Path, process: str) -> Any:
     """The module of an extension that works beside the jobs of a process."""
     install(site, "suggest", f"working_{process}", example().replace(_OPEN, _WORKS) + _WORK)
-    installed_extensions.switched_on("")
+    load("")
     return sys.modules[f"working_{process}"]
 
 
@@ -288,6 +316,42 @@ def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) 
     for name in ("mine", "mine:", "other:x"):
         with pytest.raises(CommandError, match=f"no embedder '{name}': choose .*, mine:MODEL$"):
             configured_embedders.check(Settings(), name)
+
+
+def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "yell", "yell", "1 / 0\n", formats=_FORMATS.format(suffix=".yell"))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    folder = site / "notes"
+    folder.mkdir()
+    (folder / "a.YELL").write_text("hello")
+    (folder / "b.yell").write_text("quiet")
+
+    def read(names_off: str) -> list[Item]:
+        defaults = Defaults(formats=installed_extensions.formats(names_off))
+        return list(FolderSource(folder, defaults).documents())
+
+    document, refused = read("")
+    off = read("yell")
+
+    assert isinstance(document, Document)
+    assert (document.title, document.text) == ("Yells", "HELLO\n")
+    assert refused == RefusedItem("b.yell", "says nothing")
+    why = "is read by the extension yell, which is off"
+    assert off == [RefusedItem("a.YELL", why), RefusedItem("b.yell", why)]
+
+
+def test_files_that_two_extensions_would_read_are_read_by_the_one_that_is_on(site: Path) -> None:
+    install(site, "pdfs", "pdfs", "1 / 0\n", formats=_FORMATS.format(suffix=".pdf"))
+    install(site, "ends", "ends", "1 / 0\n", formats="import nothing_such\n")
+
+    with pytest.raises(CommandError, match=r"extension pdfs: files named \.pdf are read already"):
+        installed_extensions.formats("ends")
+    with pytest.raises(CommandError, match=r"extension ends of ends 1\.0 can't be loaded"):
+        installed_extensions.formats("formats")
+    assert installed_extensions.formats("formats, ends")[".pdf"].name == "a YELL"
+    assert installed_extensions.formats("pdfs, ends")[".pdf"].name == "a PDF"
 
 
 async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -> None:

@@ -14,6 +14,7 @@ from gateway.sources.source_schemas import PathSettings, PathSourceBody
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from ingest.errors import JobRefused
+from ingest.parse.formats import TEXT_FORMATS
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
@@ -90,7 +91,7 @@ class TestFolders:
             body = PathSourceBody.model_construct(kind="folder", settings=fields)
 
             with pytest.raises(JobRefused, match="leads outside NEARHIT_SOURCES_DIR/acme"):
-                await source_reader.open_for_reading(settings, "acme", "x", body)
+                await source_reader.open_for_reading(settings, TEXT_FORMATS, "acme", "x", body)
 
     @pytest.mark.slow
     async def test_links_to_another_tenants_files_and_folders_are_refused(

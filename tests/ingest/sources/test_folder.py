@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway import installed_extensions
+from gateway.extensions.formats.office.office_package import UNPACKED_BYTES_MAX
 from index.model.document import Document
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse.office.office_package import UNPACKED_BYTES_MAX
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.readers.skipped import BROKEN, HIDDEN
 from ingest.sources.source import (
@@ -20,6 +21,8 @@ from ingest.sources.source import (
 )
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
+FORMATS = installed_extensions.formats("")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -29,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read(root: Path) -> list[Item]:
-    defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
+    defaults = Defaults("ana", ("tenant",), ("all",), formats=FORMATS)
     return list(FolderSource(root, defaults).documents())
 
 
@@ -335,11 +338,11 @@ def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> N
     for name in ("a.md", "b/c.pdf", ".git/d.md", "b/.e.md", "f.bin"):
         write(folder / name)
 
-    assert FolderSource(folder, Defaults()).count() == 2
+    assert FolderSource(folder, Defaults(formats=FORMATS)).count() == 2
 
 
 def whole(root: Path) -> list[Item]:
-    return list(FolderSource(root, Defaults()).documents())
+    return list(FolderSource(root, Defaults(formats=FORMATS)).documents())
 
 
 def test_a_broken_link_to_what_may_have_been_a_folder_is_named(folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway import installed_extensions
 from index.model.document import Document
 from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers.git import GitSource
@@ -67,7 +68,7 @@ def commit(git: Git, message: str, at: str = "2026-01-15") -> None:
 
 
 def read(root: Path) -> list[Item]:
-    return items_of(root, Defaults(readers=("tenant",)))
+    return items_of(root, Defaults(readers=("tenant",), formats=installed_extensions.formats("")))
 
 
 def items_of(root: Path, defaults: Defaults) -> list[Item]:

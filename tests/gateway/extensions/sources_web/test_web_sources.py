@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway import extension_settings
-from gateway.installed_extensions import add_source_kinds, switched_on
+from gateway.installed_extensions import add_source_kinds, formats, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -38,7 +38,8 @@ def settings(settings: Settings, host: WebHost, monkeypatch: pytest.MonkeyPatch)
 @asynccontextmanager
 async def opened(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
     async with open_services(settings, Metrics(), embedder) as services:
-        add_source_kinds(services, switched_on(""), extension_settings.read(""))
+        own = extension_settings.read("")
+        add_source_kinds(services, switched_on(""), own, formats(""))
         yield services
 
 

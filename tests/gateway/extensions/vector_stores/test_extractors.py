@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import Saturated
 from common.processes.module_worker import ProcessKilled
+from gateway import installed_extensions
 from gateway.extensions.vector_stores.extractors import WAITING_MAX, Extractors
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
@@ -15,6 +16,7 @@ from tests.ingest.sources.files import slow_pdf
 
 pytestmark = pytest.mark.anyio
 
+FORMATS = installed_extensions.formats("")
 PAGE = b"<p>Everybody gets 25 days."
 TEXT = "Everybody gets 25 days.\n"
 
@@ -26,7 +28,7 @@ def slow() -> bytes:
 
 @pytest.fixture
 async def extractors() -> AsyncIterator[Extractors]:
-    async with Extractors(2) as made:
+    async with Extractors(2, FORMATS) as made:
         yield made
 
 
@@ -67,7 +69,7 @@ async def test_a_file_whose_process_something_else_kills_is_read_by_the_next_req
         with pytest.raises(Saturated):
             await extractors.extract("acme", "page", ".html", PAGE)
         with pytest.raises(Unreadable, match="may lack memory"):
-            Extractor().extract(".html", PAGE)
+            Extractor(FORMATS).extract(".html", PAGE)
 
     assert (await extractors.extract("acme", "page", ".html", PAGE)).text == TEXT
 
@@ -113,7 +115,7 @@ async def test_who_gives_up_frees_the_process_at_once(extractors: Extractors, sl
 
 
 async def test_a_tenant_that_has_too_many_files_waiting_is_told_so(slow: bytes) -> None:
-    async with Extractors(1) as extractors:
+    async with Extractors(1, FORMATS) as extractors:
         reading = [
             asyncio.create_task(extractors.extract("acme", f"slow {number}", ".pdf", slow))
             for number in range(WAITING_MAX + 1)

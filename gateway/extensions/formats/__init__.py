@@ -1,0 +1,1 @@
+"""Formats of files beside text: what a file shows becomes Markdown."""

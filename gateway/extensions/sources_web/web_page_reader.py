@@ -1,0 +1,19 @@
+"""Reads a web page in the process that extracts texts, which imports this module."""
+
+from gateway.extensions._html import html_reader
+from ingest.parse.extracted import Extracted, ReadOptions
+from ingest.parse.formats import Format, by_suffix
+
+
+def _read(content: bytes, options: ReadOptions) -> Extracted:
+    """Raises `Unreadable` and `encoding.NotText`."""
+    from gateway.extensions._html import html_encoding
+    from gateway.extensions.sources_web import web_page
+
+    html = html_encoding.decode(content, options.content_type)
+    found = web_page.convert(html, marks_hidden=options.marks_hidden)
+    page, losses = found.page, html_reader.losses_of(found.page, options)
+    return Extracted(page.text, page.title, page.language, losses, found.links, found.robots)
+
+
+WEB_PAGES = by_suffix([Format("HTML", (".html",), _read)])
