@@ -25,8 +25,8 @@ class _Listed:
 def extensions(as_json: AsJson = False) -> None:
     """List the extensions that are installed.
 
-    NEARHIT_EXTENSIONS_OFF names those that are off: their calls answer 404, and no module of
-    theirs is loaded. Exits with 1 if one can't be loaded.
+    NEARHIT_EXTENSIONS_OFF names those that are off: their calls answer 404, their files are
+    refused, and nothing else of theirs is loaded. Exits with 1 if one can't be loaded.
 
         NEARHIT_EXTENSIONS_OFF=scim nearhit extensions
     """

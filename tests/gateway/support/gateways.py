@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import Metric
 
 from gateway.api.app import create_app
 from gateway.http.transport.connection import Connection
-from gateway.installed_extensions import switched_on
+from gateway.installed_extensions import formats, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -29,7 +29,9 @@ _LARGE_FAMILIES = (
     "nearhit_sql_statement_duration_seconds",
 )
 
-switched_on("")  # a gateway imports extensions before its event loop runs
+# A gateway imports extensions before its event loop runs.
+formats("")
+switched_on("")
 
 
 class Caller:
