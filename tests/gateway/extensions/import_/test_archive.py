@@ -1,5 +1,6 @@
 """An archive's lines: what is written is read back, whatever a document holds."""
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,14 +23,15 @@ from index.model.document import (
     NewDocumentId,
     normalise,
 )
+from index.model.form import CONTROLS, INVISIBLE, SURROGATES
 from index.model.identifiers import SubjectId
 from ingest.sources.source import Item
 from tests.index.support.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60).map(normalise)
-ids = st.text(
-    st.characters(exclude_categories=["Cc", "Cf", "Cs", "Z"]), min_size=1, max_size=40
+ids = st.from_regex(
+    re.compile(rf"[^\s{CONTROLS}{INVISIBLE}{SURROGATES}]{{1,40}}"), fullmatch=True
 ).map(TypeAdapter(SubjectId).validate_python)
 values = st.one_of(
     st.none(),
