@@ -34,21 +34,23 @@ class Credentials:
 def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
     """Create missing credentials and print a curl command; return settings with an admin key.
 
-    Only a terminal shows keys; otherwise the file is named that has them.
+    Keys are shown on a terminal, and wherever the output goes if the example is asked for, which
+    is for a trial; otherwise the file is named that has them.
     """
+    shows_keys = console.is_terminal or example
     path = settings.data_dir / "credentials.json"
     stored = Credentials(**json.loads(path.read_text())) if path.exists() else None
     credentials = asyncio.run(_valid_credentials(settings, stored))
     if credentials is not stored:
         path.touch(mode=0o600)
         path.write_text(json.dumps(asdict(credentials)))
-        if settings.admin_key is None and console.is_terminal:
+        if settings.admin_key is None and shows_keys:
             console.print(
                 f"operator's key, shown only once: {credentials.admin_key}", soft_wrap=True
             )
     if example:
         _show_example(settings, console)
-    if console.is_terminal:
+    if shows_keys:
         console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
     else:
         text = f"keys of the operator and of the tenant {TENANT}: {path}"

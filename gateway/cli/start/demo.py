@@ -47,6 +47,7 @@ _WARM_UP = (
     "which tide gauges does the company sell?",
 )
 _WARM_UP_TIMES = 10
+_COLUMNS_MAX = 100  # of a table: a pipe would have 200, of which a hit's line needs half
 _LEAVE_DOCUMENT = "handbook/people/annual-leave.md"
 _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 
@@ -219,7 +220,8 @@ def _check(is_ok: bool, failure: str) -> None:  # noqa: FBT001  reads as a sente
 
 
 def _show(console: Console, title: str, questions: Sequence[DemoQuestion]) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
+    width = min(console.width, _COLUMNS_MAX)
+    table = Table(title=title, title_justify="left", title_style="bold", width=width)
     table.add_column("who")
     table.add_column("question, and best hit", no_wrap=True, ratio=1)
     table.add_column("tier")
