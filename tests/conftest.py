@@ -186,16 +186,25 @@ async def _without_fsync(url: str) -> None:
 
 @contextmanager
 def data_dir() -> Iterator[Path]:
+    """Where a PostgreSQL can make its data: making a database is writing four hundred files."""
+    with quick_folder() as folder:
+        yield folder / "data"
+
+
+@contextmanager
+def quick_folder(*, for_programs: bool = False) -> Iterator[Path]:
     """A folder that root's PostgreSQL, which runs as nobody, can enter; in memory if there is room.
 
-    Making a database is writing four hundred files.
+    for_programs: they can be started from it.
     """
     has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _DATA_BYTES_MAX
+    if has_room and for_programs:
+        has_room = not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC
     with tempfile.TemporaryDirectory(
         prefix="nearhit-tests-", dir=_MEMORY if has_room else None
     ) as name:
         Path(name).chmod(0o755)
-        yield Path(name) / "data"
+        yield Path(name)
 
 
 @pytest.fixture(scope="session")

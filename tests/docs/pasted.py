@@ -1,23 +1,17 @@
-"""What the pages tell a reader to paste, and a gateway on which it is run."""
+"""What the pages tell a reader to paste, and how it is run."""
 
 import asyncio
 import os
 import re
 import signal
-import subprocess
-import sys
-import tempfile
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 
-from tests.docs.named_tests import ROOT
-
-_DEVELOPERS = Path(sys.executable).parent
 _READY_S_MAX = 240.0
 _ENDS_S_MAX = 240.0
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -44,42 +38,21 @@ def blocks_of(page: Path) -> list[Block]:
     ]
 
 
-@contextmanager
-def data_folder() -> Iterator[Path]:
-    """Where the servers may keep their data: those of root run as nobody."""
-    with tempfile.TemporaryDirectory(prefix="nearhit-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
-
-
-def install(folder: Path) -> Path:
-    """The programs of a new virtual environment that holds what `pip install .` brings.
-
-    The developers' environment has more, and would hide what a page forgets to install.
-    """
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # noqa: S603  our own
-    pip: list[str | Path] = [
-        folder / "bin" / "pip",
-        "install",
-        "--quiet",
-        "--no-compile",  # of 90 packages the pages import a few
-        "--constraint",
-        ROOT / "constraints.txt",
-    ]
-    subprocess.run([*pip, ROOT], check=True, stdin=subprocess.DEVNULL)  # noqa: S603  our own
-    return folder / "bin"
-
-
-def environment(programs: Path, **settings: str) -> dict[str, str]:
-    """The terminal of a reader who has activated a virtual environment with these programs."""
-    outer = {name: value for name, value in os.environ.items() if not name.startswith("NEARHIT_")}
-    system = [part for part in os.environ["PATH"].split(":") if part != str(_DEVELOPERS)]
-    return outer | {"PATH": ":".join([str(programs), *system])} | settings
+def commands(text: str) -> list[str]:
+    """The commands of a block, each with the lines that continue it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        continues = found and (found[-1].endswith(("\\", "|")) or line.startswith(" "))
+        if continues:
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    return found
 
 
 @asynccontextmanager
 async def serving(
-    script: str, port: int, variables: Mapping[str, str], folder: Path = ROOT
+    script: str, port: int, variables: Mapping[str, str], folder: Path
 ) -> AsyncIterator[None]:
     """The gateway that the script starts in the folder, until Ctrl-C."""
     process = await asyncio.create_subprocess_exec(
