@@ -122,11 +122,13 @@ collect: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
 	touch $@
 
-# The reference from the code, and the site in site/; fails at a link that leads nowhere.
+# The reference from the code, and the site in site/; fails at a link that leads nowhere, and if a
+# browser can't search it.
 docs: .venv/docs
 	$(BIN)/python -m docs.generate
 	$(BIN)/zensical build --strict --clean
 	$(BIN)/python -m docs.generate.site
+	$(BIN)/pytest -q -m clients tests/docs
 
 .venv/fuzz: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
