@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak screenshots package publish clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak screenshots package publish bare-machine clean
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -237,6 +237,11 @@ package: .venv/release .venv/tools/ready
 # make publish REGISTRY=HOST/NAME: uploads them, the chart and the image with your accounts.
 publish: .venv/release .venv/tools/ready
 	$(call RELEASE,publish) --registry $(REGISTRY)
+
+# make bare-machine FOLDER=… [HOST_FILES=…] [HOST_VARIABLES=…]: the README's lines, `make test` among
+# them, on a Debian with nothing installed; as root.
+bare-machine:
+	tests/bare_machine.sh $(FOLDER)
 
 clean:
 	rm -rf .venv .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
