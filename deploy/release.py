@@ -20,7 +20,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import tomllib
+import venv
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,17 +146,38 @@ def _packages(dist: Path) -> list[str]:
 
 
 def _write_bill_of_materials(dist: Path) -> None:
-    """Of the package, and of all that `pip install` installs with it here."""
+    """Of the package, and of all that `pip install` installs with it here: which needs which."""
     (wheel,) = map(str, dist.glob("*.whl"))
     options = ("--quiet", "--dry-run", "--ignore-installed", "--constraint", "constraints.txt")
     report = _output(sys.executable, "-m", "pip", "install", *options, "--report", "-", wheel)
-    installed = [one["metadata"] for one in json.loads(report)["install"] if not one["is_direct"]]
-    requirements = sorted(f"{one['name']}=={one['version']}" for one in installed)
-    _python(
-        *("cyclonedx_py", "requirements", "--output-reproducible", "--short-PURLs"),
-        *("--pyproject", "pyproject.toml", "--output-file", str(dist / "nearhit.cdx.json"), "-"),
-        given="\n".join(requirements),
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, symlinks=True)
+        packages = Path(sysconfig.get_path("purelib", vars={"base": folder}))
+        for one in json.loads(report)["install"]:
+            if not one["is_direct"]:
+                _describe(one["metadata"], packages)
+        _run(  # a graph with a gap is a warning
+            *(sys.executable, "-W", "error::UserWarning", "-m", "cyclonedx_py", "environment"),
+            *("--output-reproducible", "--short-PURLs"),
+            *("--pyproject", "pyproject.toml", "--output-file", str(dist / "nearhit.cdx.json")),
+            f"{folder}/bin/python",
+        )
+
+
+def _describe(metadata: Mapping[str, Any], packages: Path) -> None:
+    """Make the package look installed, without its files."""
+    fields = {
+        "Metadata-Version": [metadata["metadata_version"]],
+        "Name": [metadata["name"]],
+        "Version": [metadata["version"]],
+        "License-Expression": [metadata.get("license_expression")],
+        "Classifier": metadata.get("classifier", []),
+        "Requires-Dist": metadata.get("requires_dist", []),
+    }
+    folder = packages / f"{metadata['name']}-{metadata['version']}.dist-info"
+    folder.mkdir()
+    lines = [f"{name}: {text}" for name, texts in fields.items() for text in texts if text]
+    (folder / "METADATA").write_text("\n".join(lines), encoding="utf-8")
 
 
 def _provenance(digests: Mapping[str, str], started: datetime) -> dict[str, object]:
@@ -228,13 +252,13 @@ def _version() -> str:
     return version
 
 
-def _python(module: str, *arguments: str, given: str | None = None) -> None:
-    _run(sys.executable, "-m", module, *arguments, given=given)
+def _python(module: str, *arguments: str) -> None:
+    _run(sys.executable, "-m", module, *arguments)
 
 
-def _run(*command: str, given: str | None = None) -> None:
+def _run(*command: str) -> None:
     print(f"$ {shlex.join(command)}", flush=True)
-    subprocess.run(command, cwd=ROOT, check=True, text=True, input=given)  # noqa: S603
+    subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603
 
 
 def _output(*command: str) -> str:
