@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 
 import pytest
 
@@ -52,6 +53,19 @@ HEAVY = {
     "wordfreq",
     "wordllama",
 }
+# Of other packages, what tells a command from its options, and shows text.
+FOR_ANY_COMMAND = {
+    "annotated_doc",
+    "annotated_types",
+    "platformdirs",
+    "pydantic",
+    "pydantic_core",
+    "rich",
+    "shellingham",
+    "typer",
+    "typing_extensions",
+    "typing_inspection",
+}
 _SHOW = """
 import json, sys
 from gateway import installed_extensions
@@ -75,6 +89,17 @@ def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
     assert not {"mcp", "mcp_types", "sse_starlette", "jsonschema"}.intersection(modules)
     assert "numpy" in modules
     assert threads == 1  # OpenBLAS would have started one for each further core
+
+
+def test_the_version_loads_few_modules() -> None:
+    """390 take 0.2 s; how long they take tells more of the machine."""
+    command = [sys.executable, "-X", "importtime", "-m", "gateway", "--version"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603  our own
+
+    modules = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
+    packages = {module.partition(".")[0] for module in modules} & packages_distributions().keys()
+    assert {name for name in packages if name[0] != "_"} == FOR_ANY_COMMAND  # hooks begin with _
+    assert 100 < len(modules) < 450
 
 
 @pytest.mark.thorough
