@@ -63,7 +63,7 @@ psql() { "$PSQL" --quiet --set ON_ERROR_STOP=1 "$ADMINISTRATOR" "$@"; }
 # The folders of the machine that a page writes to are folders of the test, which needs no rights.
 sudo() {
   [[ $1 != -u ]] || shift 2
-  "$@"
+  "${1##*/}" "${@:2}" # pip is that of the one environment here
 }
 
 # Several pages begin with these two lines. What the first has installed the others find.

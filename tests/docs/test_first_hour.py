@@ -96,7 +96,7 @@ async def test_run(checkout: Checkout, new_servers: Servers) -> None:
         ),
         "redis://cache:6379/0": quote(new_servers.redis_url),
         "…": "the-operators-key-of-this-test",
-        "--workers 4": "--workers 2",
+        "--workers 4": "--workers 1",
         "/opt/nearhit": '"$ENVIRONMENT"',
         " /etc/": f" {checkout.machine}/etc/",
     }

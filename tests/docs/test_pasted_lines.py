@@ -100,7 +100,7 @@ def lines_of(page: Path, checkout: Checkout) -> list[str]:
         elif block.language == "python":
             program = checkout.folder / f"{page.stem}-{number}.py"
             program.write_text(checkout.localized(block.text) + _HAS_HITS, encoding="utf-8")
-            lines.append(f"python {program}")
+            lines.append(f"python {program.name}")
     return lines
 
 
