@@ -20,6 +20,7 @@ PACKAGES = {
     "chromium-headless-shell": ("chromium-headless-shell",),
     "curl": ("curl",),
     "git": ("git",),
+    "openssl": ("openssl",),
     "pgbouncer": ("pgbouncer",),
     "prometheus": ("prometheus", "promtool"),
     # What /usr/sbin has of RabbitMQ insists on a user of its own.

@@ -18,8 +18,9 @@ from tests.conftest import data_dir, named
 from tests.docs import pasted
 from tests.docs.checkout import FIRST_HOUR, Checkout, checked_out, lines_of, outside
 from tests.docs.named_tests import ROOT
+from tests.system_programs import needs
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, needs("curl"), needs("openssl")]
 
 README, CONTRIBUTING, TUTORIAL, RUN = FIRST_HOUR
 _NOT_RUN = {
