@@ -102,7 +102,7 @@ async def open_services(
     """All services, connected, on a migrated database; both URLs must be set.
 
     embedders: the first is for new tenants. reranker: None for the heuristic.
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused`,
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused`,
     `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"

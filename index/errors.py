@@ -11,7 +11,6 @@ IndexStoreError
 ├── JobLost                another worker has claimed the job, or it was superseded
 ├── MigrationRefused       this version cannot migrate the schema
 ├── PayloadTooLarge        the payload of a job exceeds the limit
-├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
 ├── PrerequisitesMissing   the database lacks what an administrator has to give
 ├── QueueFull              too many jobs of the tenant are waiting
@@ -120,10 +119,6 @@ class PayloadTooLarge(IndexStoreError):
     def __init__(self, bytes_max: int) -> None:
         super().__init__(f"a job's payload may have at most {bytes_max:,} bytes")
         self.bytes_max = bytes_max
-
-
-class PgvectorRefused(IndexStoreError):
-    """The server's pgvector is missing or too old; the message says what to do."""
 
 
 class PoolerRefused(IndexStoreError):

@@ -78,7 +78,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def try_database(settings: Settings) -> None:
-    """Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused` and
+    """Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused` and
     `PoolerRefused`.
     """
     async with open_database(settings):

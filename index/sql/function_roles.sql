@@ -1,7 +1,7 @@
 -- name: excess
--- $1 roles, $2 for each the pattern of how the names of its functions begin: the rights of these roles
--- beyond calling their functions in the schema of the tables, and the statement that revokes each. Such
--- a name ends with a digest of the function's body
+-- $1 roles, $2 for each the pattern of its functions' names: the rights of these roles beyond calling
+-- their functions in the schema of the tables, and the statement that revokes each. Such a name ends
+-- with a digest of the function's body
 -- (index/postgres/functions/security_definer_functions.py).
 -- Tables of extensions hold no data of Nearhit.
 WITH schema AS (
@@ -61,6 +61,6 @@ WHERE prosecdef AND nspname NOT IN ('pg_catalog', 'information_schema')
   AND has_schema_privilege(roles.oid, pronamespace, 'USAGE')
   AND NOT (
     pronamespace = (SELECT oid FROM schema)
-    AND proname ~ ('^(' || functions || ')_\w+_[0-9a-f]{8}$')
+    AND proname ~ ('^' || functions || '$')
     AND right(proname, 8) = left(encode(sha256(convert_to(prosrc, 'UTF8')), 'hex'), 8)
 );

@@ -32,6 +32,7 @@ def backup(
     with common.connected() as settings:
         from gateway.extension import CommandError
         from gateway.extensions.backup import dumps
+        from index.postgres.setup import own_objects
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
@@ -40,11 +41,11 @@ def backup(
         if not file.absolute().parent.is_dir():
             raise CommandError(f"{file.absolute().parent} is not a folder")
         with atomic_file.writing(file, replace=replace) as (part, written):
-            parts = asyncio.run(dumps.parts_of(url))
-            dumps.write(url, parts, part, written)
+            present = asyncio.run(own_objects.read(url))
+            dumps.write(url, present, part, written)
             size_bytes = part.stat().st_size
-    value = {"file": str(file), "bytes": size_bytes, "left_out": list(parts.of_others)}
-    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}{_without(parts.of_others)}"
+    value = {"file": str(file), "bytes": size_bytes, "left_out": present.of_others}
+    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}{_without(present.of_others)}"
     common.print_result(text, value, as_json=as_json)
 
 
@@ -72,28 +73,29 @@ def restore(
         nearhit restore nearhit.dump --replace
     """
     with common.connected() as settings:
-        from gateway.extension import CommandError
         from gateway.extensions.backup import dumps, restored_database
         from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
         left_out: Sequence[str] = ()
+        stay: Sequence[str] = ()
         if file is not None:
-            target = asyncio.run(restored_database.prepare(url))
-            if target.has_tables and not replace:
-                raise CommandError("the database is not empty: use --replace to drop its content")
-            dumps.require_same_schemas(file, target.extension_schemas)
-            left_out = dumps.restore(url, file, target.begin)
+            dump = dumps.read(file)
+            target = asyncio.run(restored_database.prepare(url, dump.needs, replace=replace))
+            dumps.restore(url, dump, target.begin)
+            left_out, stay = dump.left_out, target.of_others
         asyncio.run(restored_database.finish(url, IdentifierPolicy(settings.identifier_case)))
     restored = None if file is None else str(file)
-    value = {"file": restored, "restored": True, "left_out": list(left_out)}
+    value = {"file": restored, "restored": True, "left_out": left_out, "stay": stay}
     text = (
         f"restored {file}{_without(left_out)}" if file else "nothing restored, as no file is named"
     )
+    if stay:
+        text += f"; in the database stay {', '.join(stay)}"
     text += "; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)
 
 
 def _without(left_out: Sequence[str]) -> str:
-    return f" without what belongs to other logins: {', '.join(left_out)}" if left_out else ""
+    return f" without what is not Nearhit's: {', '.join(left_out)}" if left_out else ""

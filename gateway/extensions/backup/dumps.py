@@ -5,63 +5,63 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from gateway.extension import CommandError
 from gateway.extensions.backup import postgres_programs
-from index.postgres import connections
-from index.postgres.setup import prerequisites
+from index.postgres.setup import own_objects, prerequisites
+from index.postgres.setup.own_objects import SchemaContents
+from index.postgres.setup.prerequisites import DumpNeeds
 
-# Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
-_ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
-# Each entry ends with its owner. No other program's table in a dump has this name.
-_OWNER = re.compile(rb"\d+; \d+ \d+ TABLE \S+ chunk_partitions( .+\n)")
-_OBJECT = re.compile(rb"\d+; \d+ \d+ (?:TABLE|VIEW|SEQUENCE|FUNCTION|TYPE) (?!DATA )\S+ (\S+)")
-_EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
-# Patterns of pg_dump: the schema, and what others than the owner of the tables have in it.
-_PATTERNS = """
-SELECT quote_ident(current_schema()) AS schema, array(
-    SELECT format('%I.%I', current_schema(), relname) FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace
-      AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relowner <> (
-          SELECT min(relowner) FROM pg_class
-          WHERE relnamespace = current_schema()::regnamespace AND relname = 'tenants'
-      )
-) AS of_others"""
-_CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);")
+# Its number, two of the object; kind, schema, name and owner; the numbers of what it depends on.
+_ENTRY = re.compile(r"^(\d+); \d+ \d+ (.+)\n(?:;\tdepends on:(.*)\n)?", re.MULTILINE)
+# No other program's table in a dump has this name.
+_PLACE = re.compile(r"^\d+; \d+ \d+ TABLE (?!DATA )(.+) chunk_partitions (.+)$", re.MULTILINE)
+# What an administrator makes, and what pg_restore adds by itself.
+_NOT_RESTORED = re.compile(
+    r"((COMMENT|ACL|SECURITY LABEL) - )?"
+    r"(ENCODING|STDSTRINGS|SEARCHPATH|DATABASE( PROPERTIES)?|SCHEMA|EXTENSION) "
+)
+# What belongs to the table or function that it depends on.
+_PART = re.compile(
+    r"(TABLE DATA|TABLE ATTACH|SEQUENCE( SET| OWNED BY)?|DEFAULT|((CHECK|FK) )?CONSTRAINT"
+    r"|INDEX( ATTACH)?|TRIGGER|RULE|POLICY|ROW SECURITY|STATISTICS|ACL|COMMENT|SECURITY LABEL) "
+    r"(?!ACL )"  # default privileges
+)
+_CREATE_EXTENSION = re.compile(
+    r"^CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);", re.MULTILINE
+)
+_NAME = r'"(?:[^"]|"")+"|\w+'
+_GRANTEE = re.compile(
+    rf"^(?:(?:GRANT|REVOKE) .+ (?:TO|FROM)|SET SESSION AUTHORIZATION) (?!PUBLIC)({_NAME})"
+    r"(?: WITH GRANT OPTION)?;$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class DumpedParts:
-    """The schema that pg_dump reads, and the tables, views and sequences of others in it, which it
-    leaves out.
-    """
+class Dump:
+    """own: the numbers of the entries that are restored. left_out: the other objects."""
 
-    schema: str
-    of_others: Sequence[str]
-
-
-async def parts_of(url: str) -> DumpedParts:
-    """Raises `DatabaseUnavailable`."""
-    async with connections.direct_connection(url) as connection:
-        row = await connection.fetchrow(_PATTERNS)
-    assert row is not None
-    return DumpedParts(**row)
+    file: Path
+    own: Sequence[str]
+    left_out: Sequence[str]
+    needs: DumpNeeds
 
 
-def write(url: str, parts: DumpedParts, part: Path, written: IO[bytes]) -> None:
+def write(url: str, schema: SchemaContents, part: Path, written: IO[bytes]) -> None:
     """Write a dump to the open file `part`, and read its table of contents.
 
     Raises `CommandError`.
     """
     selection = [
-        f"--schema={parts.schema}",
+        f"--schema={schema.name}",
         *(f"--extension={name}" for name in prerequisites.EXTENSIONS),
-        *(f"--exclude-table={name}" for name in parts.of_others),
+        *(f"--exclude-table={name}" for name in schema.relations_of_others),
     ]
     with tempfile.TemporaryFile() as errors:
         for command, output in (
@@ -83,54 +83,37 @@ def write(url: str, parts: DumpedParts, part: Path, written: IO[bytes]) -> None:
                 raise CommandError(f"nothing was backed up: {reason}")
 
 
-def require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
-    """Raises `CommandError` if the dump has the extensions in another schema: it names theirs."""
-    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
-        lines = _contents(file, errors)
-        contents.writelines(line for line in lines if _EXTENSION.match(line))
-        contents.flush()
-        made = subprocess.run(  # noqa: S603  a program of PostgreSQL's
-            [
-                *(postgres_programs.program("pg_restore"), f"--use-list={contents.name}"),
-                *("--file=-", str(file)),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            check=False,
-        )
-    dumped = {
-        name.decode(): schema.decode() for name, schema in _CREATE_EXTENSION.findall(made.stdout)
-    }
-    moved = {name: schema for name, schema in dumped.items() if present.get(name, schema) != schema}
-    if not moved:
-        return
-    places = ", ".join(f"{name} is in {moved[name]}, here in {present[name]}" for name in moved)
-    remedies = [
-        f"CREATE SCHEMA IF NOT EXISTS {schema};" for schema in dict.fromkeys(moved.values())
+def read(file: Path) -> Dump:
+    """Raises `CommandError`."""
+    contents = _output(file, "--list", "--verbose")
+    place = _PLACE.search(contents)
+    if place is None:
+        raise CommandError(f"nothing was restored: {file} has no tables of Nearhit")
+    schema, owner = place.groups()
+    own, left_out = _sort_entries(contents, schema, owner)
+    naming = [
+        number
+        for number, text, _ in _ENTRY.findall(contents)
+        if text.startswith("EXTENSION ") or (number in own and text.startswith("ACL "))
     ]
-    remedies += [f"ALTER EXTENSION {name} SET SCHEMA {schema};" for name, schema in moved.items()]
-    raise CommandError(
-        f"nothing was restored: in the backup {places}. An administrator runs, in this database: "
-        f"{' '.join(remedies)}"
-    )
+    sql = _output(file, "--file=-", entries=naming)
+    roles = {
+        name[1:-1].replace('""', '"') if name[0] == '"' else name for name in _GRANTEE.findall(sql)
+    }
+    needs = DumpNeeds(schema, dict(_CREATE_EXTENSION.findall(sql)), list(roles))
+    return Dump(file, own, left_out, needs)
 
 
-def restore(url: str, file: Path, begin: str) -> Sequence[str]:
-    """Restore in one transaction, which commits only if the whole dump was read and written.
-
-    Returns the names of what is left out, because it does not belong to the owner of the tables.
-    """
-    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
-        own, of_others = _sorted_contents(file, errors)
-        contents.writelines(own)
-        contents.flush()
+def restore(url: str, dump: Dump, begin: str) -> None:
+    """Restore in one transaction, which commits only if the whole dump was read and written."""
+    with tempfile.TemporaryFile() as errors, _list_of(dump.own) as entries:
         read = subprocess.Popen(  # noqa: S603  a program of PostgreSQL's
             [
                 postgres_programs.program("pg_restore"),
                 "--no-owner",
-                f"--use-list={contents.name}",
+                f"--use-list={entries.name}",
                 "--file=-",
-                str(file),
+                str(dump.file),
             ],
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -158,25 +141,55 @@ def restore(url: str, file: Path, begin: str) -> Sequence[str]:
             write.stdin.write(b"ROLLBACK;\n" if read.wait() else b"COMMIT;\n")
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
-    return [found[1].decode() for line in of_others if (found := _OBJECT.match(line))]
 
 
-def _sorted_contents(file: Path, errors: IO[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """The dump's table of contents without what the administrator makes: ours, and others'."""
-    lines = [line for line in _contents(file, errors) if not _ADMINISTRATORS.match(line)]
-    owner = next((found[1] for line in lines if (found := _OWNER.match(line))), b"")
-    return [line for line in lines if line.endswith(owner)], [
-        line for line in lines if not line.endswith(owner)
-    ]
+def _sort_entries(contents: str, schema: str, owner: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The numbers of Nearhit's entries, and the texts of others; each stands behind what it needs.
 
-
-def _contents(file: Path, errors: IO[bytes]) -> list[bytes]:
-    listed = subprocess.run(  # noqa: S603  a program of PostgreSQL's
-        [postgres_programs.program("pg_restore"), "--list", str(file)],
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        check=False,
+    Of the others' parts only those are among the texts that are also a part of Nearhit's.
+    """
+    is_named = re.compile(
+        rf"((TABLE|VIEW|SEQUENCE) {re.escape(schema)} {own_objects.RELATIONS}"
+        rf"|(FUNCTION|PROCEDURE) {re.escape(schema)} {own_objects.ROUTINES}\(.*\))"
+        rf" {re.escape(owner)}"
     )
-    if listed.returncode:
-        raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
-    return listed.stdout.splitlines(keepends=True)
+    own: dict[str, None] = {}
+    others: set[str] = set()
+    left_out = []
+    for entry in _ENTRY.finditer(contents):
+        number, text, dependencies = entry.groups("")
+        if _NOT_RESTORED.match(text):
+            continue
+        needed = dependencies.split()
+        is_part = _PART.match(text) is not None
+        of_own = is_part and any(each in own for each in needed)
+        if is_named.fullmatch(text) or (of_own and others.isdisjoint(needed)):
+            own[number] = None
+            continue
+        others.add(number)
+        if of_own or not is_part:
+            left_out.append(text.removesuffix(f" {owner}"))
+    return list(own), left_out
+
+
+def _output(file: Path, *options: str, entries: Iterable[str] = ()) -> str:
+    """What pg_restore writes. entries: of its contents, if not all. Raises `CommandError`."""
+    with tempfile.TemporaryFile() as errors, _list_of(entries) as chosen:
+        use = [f"--use-list={chosen.name}"] if entries else []
+        ended = subprocess.run(  # noqa: S603  a program of PostgreSQL's
+            [postgres_programs.program("pg_restore"), *options, *use, str(file)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+        )
+        if ended.returncode:
+            raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
+    return ended.stdout.decode()
+
+
+@contextmanager
+def _list_of(numbers: Iterable[str]) -> Iterator[IO[str]]:
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.writelines(f"{number};\n" for number in numbers)
+        file.flush()
+        yield file

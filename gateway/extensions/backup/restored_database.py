@@ -1,12 +1,14 @@
 """Prepares a database for `pg_restore`, and starts a new history after it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway.extension import CommandError
 from index.postgres import connections, statements
 from index.postgres.functions import function_roles
-from index.postgres.setup import migrate, prerequisites
+from index.postgres.setup import migrate, own_objects, prerequisites
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
+from index.postgres.setup.prerequisites import DumpNeeds
 
 # The owner of the tables; without tables, that of the database, if a superuser restores for it.
 # Others may have tables in the schema too, which stay.
@@ -22,40 +24,6 @@ JOIN pg_roles AS login ON login.rolname = current_user
 JOIN pg_roles AS owner
     ON owner.oid = coalesce(owner_of_tables, CASE WHEN login.rolsuper THEN datdba END, login.oid)
 """
-# Not the schema: it may hold the extensions, which most logins can't make again.
-_DROP = """
-SET LOCAL client_min_messages = warning;
-DO $drop$
-DECLARE
-    command text;
-    commands text[];
-    owner oid := (SELECT oid FROM pg_roles WHERE rolname = current_user);
-BEGIN
-    SELECT array_agg(drop_command) INTO commands FROM (
-        SELECT format(
-            'DROP TABLE %s CASCADE', string_agg(pg_class.oid::regclass::text, ', ')
-        ) AS drop_command
-        FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
-          AND NOT relispartition AND relowner = owner
-        HAVING count(*) > 0
-        UNION ALL
-        SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', pg_proc.oid::regprocedure)
-        FROM pg_proc
-        WHERE pronamespace = current_schema()::regnamespace AND proowner = owner AND NOT EXISTS (
-            SELECT FROM pg_depend
-            WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e'
-        )
-        UNION ALL
-        SELECT format('DROP SEQUENCE IF EXISTS %s CASCADE', pg_class.oid::regclass)
-        FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND relowner = owner
-    ) AS each_command;
-    FOREACH command IN ARRAY coalesce(commands, '{}') LOOP
-        EXECUTE command;
-    END LOOP;
-END $drop$;
-"""
 _DRAW = statements.load()["history.draw"]
 
 
@@ -63,28 +31,35 @@ _DRAW = statements.load()["history.draw"]
 class RestoreTarget:
     """begin: the SQL, in a transaction, after which the dump can be read into the database.
 
-    extension_schemas: by extension, the schema that it is in.
+    of_others: what is not Nearhit's in the schema, and stays.
     """
 
-    has_tables: bool
     begin: str
-    extension_schemas: Mapping[str, str]
+    of_others: Sequence[str]
 
 
-async def prepare(url: str) -> RestoreTarget:
+async def prepare(url: str, needs: DumpNeeds, *, replace: bool) -> RestoreTarget:
     """Create the extensions and the roles, which a dump refers to and may not create.
 
-    Raises `PrerequisitesMissing` and `RoleRefused`.
+    replace: whether tables of Nearhit may be there.
+
+    Raises `PrerequisitesMissing` and `CommandError` before, and `RoleRefused`.
     """
     async with connections.direct_connection(url) as connection:
-        await prerequisites.check(connection, allow_old_pgvector=True)  # `finish` is as strict
-        await prerequisites.create_extensions(connection)
-        await function_roles.create_all(connection)
+        # `finish` is as strict about pgvector's version as the settings are.
+        await prerequisites.check(connection, allow_old_pgvector=True, needs=needs)
         target = await connection.fetchrow(_TARGET)
         assert target is not None, "the check has found a schema"
-        begin = f"SET ROLE {target['owner']};\nSET search_path = {target['schema']};\n{_DROP}"
-        schemas = await prerequisites.extension_schemas(connection)
-        return RestoreTarget(target["has_tables"], begin, schemas)
+        if target["has_tables"] and not replace:
+            raise CommandError("the database is not empty: use --replace to drop its content")
+        await prerequisites.create_extensions(connection, needs)
+        await function_roles.create_all(connection)
+        begin = (
+            f"SET ROLE {target['owner']};\nSET search_path = {target['schema']};\n"
+            f"{own_objects.DROP}"
+        )
+        present = await own_objects.contents(connection)
+        return RestoreTarget(begin, present.of_others)
 
 
 async def finish(url: str, identifiers: IdentifierPolicy) -> None:

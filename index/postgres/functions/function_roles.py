@@ -30,7 +30,7 @@ class FunctionRole:
     """A role that may call functions.
 
     user:      what runs as the role, for messages.
-    functions: the pattern of how the names of its functions begin.
+    functions: the pattern of its functions' names, each of which ends with a digest of its body.
     """
 
     name: str
@@ -38,8 +38,9 @@ class FunctionRole:
     functions: str
 
 
-SEARCH = FunctionRole("nearhit_search", "searches", "search|vocabulary")
-SHARDS = FunctionRole("nearhit_shards", "shard readers", "resident")
+_OWN = r"_\w+_[0-9a-f]{8}"
+SEARCH = FunctionRole("nearhit_search", "searches", f"(search|vocabulary){_OWN}")
+SHARDS = FunctionRole("nearhit_shards", "shard readers", f"resident{_OWN}")
 ALL = (SEARCH, SHARDS)
 
 

@@ -35,7 +35,7 @@ SELECT {connections.IS_DIRECT} AS is_direct, installed, available,
     ) AS roles
 FROM (SELECT) AS state LEFT JOIN ({pgvector_version.VERSIONS}) AS versions ON true
 """  # our own text alone  # noqa: S608
-_TABLE = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
 )"""
@@ -76,7 +76,7 @@ async def migrate(
     Also creates the roles that call functions, and respells subjects and groups.
 
     Raises `PrerequisitesMissing` before anything is changed, `MigrationRefused` if an applied file
-    has changed or is unknown to this version, `PgvectorRefused`, `RoleRefused` and `PoolerRefused`.
+    has changed or is unknown to this version, `RoleRefused` and `PoolerRefused`.
     """
     settings = _SESSION_DEFAULTS
     if allow_old_pgvector:
@@ -92,7 +92,7 @@ async def migrate(
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await prerequisites.create_extensions(connection)
         await prerequisites.act_as_owner(connection)
-        await connection.execute(_TABLE)
+        await connection.execute(TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
         missing = _pending(migrations, {row["name"]: row["digest"] for row in rows})
         for migration in missing:
@@ -146,7 +146,7 @@ async def _is_ready(
 ) -> bool:
     """Whether nothing is left to do: in three round trips, which a far server makes long.
 
-    Raises `MigrationRefused` and `PgvectorRefused`.
+    Raises `MigrationRefused`.
     """
     try:
         state = await connection.fetchrow(_STATE, [role.name for role in function_roles.ALL])
@@ -157,7 +157,8 @@ async def _is_ready(
     if not state["is_direct"] or not is_settled:
         return False
     versions = PgvectorVersions(state["installed"], state["available"])
-    pgvector_version.check(versions, allow_old=allow_old_pgvector)
+    if pgvector_version.problems(versions, allow_old=allow_old_pgvector):
+        return False  # the check says what else is missing
     applied = orjson.loads(state["applied"] or "{}")
     if _pending(migrations, {name: bytes.fromhex(digest) for name, digest in applied.items()}):
         return False

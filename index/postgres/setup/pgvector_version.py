@@ -6,9 +6,9 @@ indexes without parallel workers.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from index.errors import PgvectorRefused
 from index.postgres.functions.function_roles import Connection
 
 NEEDED = "0.8.0"  # the first with iterative index scans
@@ -18,6 +18,14 @@ WITHOUT_PARALLEL_BUILDS = {"max_parallel_maintenance_workers": "0"}
 VERSIONS = """
 SELECT installed_version AS installed, default_version AS available
 FROM pg_available_extensions WHERE name = 'vector'"""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPrerequisite:
+    """remedy: the SQL that an administrator runs in the database, if there is any."""
+
+    text: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +41,28 @@ async def read(connection: Connection) -> PgvectorVersions:
     return PgvectorVersions(row["installed"], row["available"]) if row else _NONE
 
 
-def check(versions: PgvectorVersions, *, allow_old: bool) -> None:
-    """Raises `PgvectorRefused` unless the database has, or gets, a version to work with.
+def problems(versions: PgvectorVersions, *, allow_old: bool) -> Sequence[MissingPrerequisite]:
+    """Empty if the database has, or gets, a version to work with.
 
     allow_old: whether the operator allows versions from `NEEDED` to before `SAFE`.
     """
     version = versions.installed or versions.available
     if version is None:
-        raise PgvectorRefused(
-            f"PostgreSQL has no extension `vector`: install pgvector {SAFE} or later on its server"
-        )
+        return [
+            MissingPrerequisite(
+                "PostgreSQL has no extension `vector`: "
+                f"install pgvector {SAFE} or later on its server"
+            )
+        ]
     if not is_older(version, NEEDED if allow_old else SAFE):
-        return
-    raise PgvectorRefused(
+        return []
+    text = (
         f"the database has pgvector {version}, and Nearhit needs {SAFE} or later, because parallel "
         "index builds of 0.6.0 to 0.8.1 can read rows of other tables (CVE-2026-3172): "
         f"{_remedy(versions, version)}"
     )
+    update = "ALTER EXTENSION vector UPDATE;" if versions.installed else ""
+    return [MissingPrerequisite(text, update)]
 
 
 def is_older(version: str, other: str) -> bool:
@@ -62,16 +75,15 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _remedy(versions: PgvectorVersions, version: str) -> str:
-    update = "run ALTER EXTENSION vector UPDATE in the database"
     if versions.available and not is_older(versions.available, SAFE):
-        return f"its server has {versions.available} already, so {update} as the extension's owner"
-    upgrade = f"install {SAFE} or later on its server"
+        return f"its server has {versions.available} already, so update the extension"
+    install = f"install {SAFE} or later on its server"
     if versions.installed:
-        upgrade = f"{upgrade}, then {update} as the extension's owner"
+        install = f"{install}, then update the extension"
     if is_older(version, NEEDED):
-        return upgrade
+        return install
     return (
-        f"{upgrade}; or set NEARHIT_ALLOW_OLD_PGVECTOR=true, which builds indexes without parallel "
+        f"{install}; or set NEARHIT_ALLOW_OLD_PGVECTOR=true, which builds indexes without parallel "
         "workers"
     )
 

@@ -4,15 +4,28 @@ Most logins may create neither extensions nor roles, so an administrator prepare
 Each problem names the statement that the administrator runs.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import asyncpg
 
-from index.errors import PgvectorRefused, PrerequisitesMissing
+from index.errors import PrerequisitesMissing
 from index.postgres.functions import function_roles
 from index.postgres.setup import pgvector_version
-from index.postgres.setup.pgvector_version import PgvectorVersions
+from index.postgres.setup.pgvector_version import MissingPrerequisite
+
+_Row: TypeAlias = Mapping[str, Any]
+
+# What the next statements find in a database that an administrator makes for the login.
+_OF_A_NEW_DATABASE = {
+    "schema": "public",
+    "schema_name": "public",
+    "may_create": True,
+    "may_extend": True,
+    "may_act_as_owner": True,
+}
+_NOT_INSTALLED = {"schema": None, "may_use": True, "is_on_path": True}
 
 _SERVER_VERSION_MIN = 150_000  # PostgreSQL 15, the oldest that the tests run on
 EXTENSIONS = ("vector", "pg_trgm")
@@ -24,6 +37,7 @@ SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS da
     pg_is_in_recovery() AS is_standby,
     current_setting('transaction_read_only') = 'on' AS is_read_only,
     current_setting('search_path') AS search_path, quote_ident(current_schema()) AS schema,
+    current_schema() AS schema_name,
     current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE') AS may_create,
     has_database_privilege(current_database(), 'CREATE') AS may_extend,
     rolsuper AS is_superuser, rolcreaterole AS may_create_roles,
@@ -46,6 +60,9 @@ LEFT JOIN pg_available_extensions AS offered ON offered.name = wanted.name
 LEFT JOIN pg_available_extension_versions AS available
     ON available.name = wanted.name AND available.version = offered.default_version
 ORDER BY wanted.name DESC"""
+_MISSING_ROLES = """
+SELECT quote_ident(name) AS name FROM unnest($1::text[]) AS wanted (name)
+WHERE name <> ALL (SELECT rolname FROM pg_roles) ORDER BY name"""
 _ROLES = """
 SELECT wanted.name, rolname IS NOT NULL AS is_there,
     coalesce(pg_has_role(rolname, 'MEMBER WITH ADMIN OPTION'), false) AS may_grant
@@ -54,29 +71,41 @@ ORDER BY wanted.name"""
 
 
 @dataclass(frozen=True, slots=True)
-class MissingPrerequisite:
-    """remedy: the statement that an administrator runs in the database; empty if there is none."""
+class DumpNeeds:
+    """What a dump names and does not make.
 
-    text: str
-    remedy: str = ""
+    schema: of Nearhit's tables. extension_schemas: by extension, quoted where SQL needs it.
+    roles: that have rights on what is restored.
+    """
+
+    schema: str | None = None
+    extension_schemas: Mapping[str, str] = field(default_factory=dict)
+    roles: Sequence[str] = ()
 
 
 async def check(
-    connection: "asyncpg.Connection[asyncpg.Record]", *, allow_old_pgvector: bool
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    *,
+    allow_old_pgvector: bool,
+    needs: DumpNeeds = DumpNeeds(),
 ) -> None:
     """Raises `PrerequisitesMissing` with every problem; changes nothing."""
-    login = await connection.fetchrow(_LOGIN)
-    assert login is not None, "a login is a role"
-    if login["encoding"] != "UTF8":  # what else is missing in this database is of no use
-        raise PrerequisitesMissing([_wrong_encoding(login)])
+    row = await connection.fetchrow(_LOGIN)
+    assert row is not None, "a login is a role"
+    login = dict(row)
     versions = await pgvector_version.read(connection)
-    extensions = await connection.fetch(_EXTENSIONS, EXTENSIONS)
-    problems = [
-        *_problems_of_server(login),
-        *_problems_of_pgvector(versions, allow_old=allow_old_pgvector),
-        *_problems_of_extensions(login, extensions),
-        *await _problems_of_roles(connection, login),
-    ]
+    extensions = [dict(each) for each in await connection.fetch(_EXTENSIONS, EXTENSIONS)]
+    problems = []
+    if login["encoding"] != "UTF8":
+        problems.append(_wrong_encoding(login))
+        login |= _OF_A_NEW_DATABASE
+        versions = replace(versions, installed=None)
+        extensions = [each | _NOT_INSTALLED for each in extensions]
+    problems += _problems_of_server(login)
+    problems += pgvector_version.problems(versions, allow_old=allow_old_pgvector)
+    problems += _problems_of_extensions(login, extensions, needs)
+    problems += await _problems_of_roles(connection, login)
+    problems += await _problems_of_dump(connection, login, needs)
     if problems:
         raise PrerequisitesMissing([(problem.text, problem.remedy) for problem in problems])
 
@@ -96,17 +125,12 @@ async def put_extensions_on_path(connection: "asyncpg.Connection[asyncpg.Record]
         )
 
 
-async def extension_schemas(
-    connection: "asyncpg.Connection[asyncpg.Record]",
-) -> Mapping[str, str]:
-    """By extension that is there, its schema."""
-    extensions = await connection.fetch(_EXTENSIONS, EXTENSIONS)
-    return {each["name"]: each["schema"] for each in extensions if each["schema"] is not None}
-
-
-async def create_extensions(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+async def create_extensions(
+    connection: "asyncpg.Connection[asyncpg.Record]", needs: DumpNeeds = DumpNeeds()
+) -> None:
     for name in EXTENSIONS:
-        await connection.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
+        if not await connection.fetchval("SELECT true FROM pg_extension WHERE extname = $1", name):
+            await connection.execute(_creation(name, needs))
     await put_extensions_on_path(connection)
 
 
@@ -118,17 +142,25 @@ async def act_as_owner(connection: "asyncpg.Connection[asyncpg.Record]") -> None
         await connection.execute(f"SET ROLE {login['owner_of_tables']}")
 
 
-def _wrong_encoding(login: asyncpg.Record) -> tuple[str, str]:
-    name = str(login["database"]).strip('"') + "_utf8"
-    problem = (
+def _creation(extension: str, needs: DumpNeeds) -> str:
+    """The statements that create the extension, where a dump has it."""
+    schema = needs.extension_schemas.get(extension)
+    if schema is None:
+        return f"CREATE EXTENSION {extension};"
+    return f"CREATE SCHEMA IF NOT EXISTS {schema}; CREATE EXTENSION {extension} SCHEMA {schema};"
+
+
+def _wrong_encoding(login: _Row) -> MissingPrerequisite:
+    name = '"' + str(login["database"]).strip('"') + '_utf8"'
+    return MissingPrerequisite(
         f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create another "
-        "one, and name it in NEARHIT_DATABASE_URL"
+        "one, and name it in NEARHIT_DATABASE_URL",
+        f"CREATE DATABASE {name} OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0;\n"
+        f"  \\c {name}",
     )
-    options = f"OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0"
-    return problem, f'CREATE DATABASE "{name}" {options};'
 
 
-def _problems_of_server(login: asyncpg.Record) -> Iterator[MissingPrerequisite]:
+def _problems_of_server(login: _Row) -> Iterator[MissingPrerequisite]:
     if login["server_version"] < _SERVER_VERSION_MIN:
         yield MissingPrerequisite("the server is older than PostgreSQL 15: upgrade it")
     if login["is_standby"]:
@@ -157,17 +189,8 @@ def _problems_of_server(login: asyncpg.Record) -> Iterator[MissingPrerequisite]:
         )
 
 
-def _problems_of_pgvector(
-    versions: PgvectorVersions, *, allow_old: bool
-) -> Iterator[MissingPrerequisite]:
-    try:
-        pgvector_version.check(versions, allow_old=allow_old)
-    except PgvectorRefused as refused:
-        yield MissingPrerequisite(str(refused))
-
-
 def _problems_of_extensions(
-    login: asyncpg.Record, extensions: list[asyncpg.Record]
+    login: _Row, extensions: Sequence[_Row], needs: DumpNeeds
 ) -> Iterator[MissingPrerequisite]:
     for extension in extensions:
         name, schema = extension["name"], extension["schema"]
@@ -180,7 +203,13 @@ def _problems_of_extensions(
         elif schema is None and not may_make:
             yield MissingPrerequisite(
                 f"the extension {name} is missing, and {login['login']} may not create it",
-                f"CREATE EXTENSION {name};",
+                _creation(name, needs),
+            )
+        elif schema not in (None, dumped := needs.extension_schemas.get(name, schema)):
+            yield MissingPrerequisite(
+                f"{name} is in {dumped} in the backup, here in {schema}",
+                f"CREATE SCHEMA IF NOT EXISTS {dumped}; "
+                f"ALTER EXTENSION {name} SET SCHEMA {dumped};",
             )
     for schema in dict.fromkeys(each["schema"] for each in extensions if not each["may_use"]):
         names = " and ".join(each["name"] for each in extensions if each["schema"] == schema)
@@ -191,7 +220,7 @@ def _problems_of_extensions(
 
 
 async def _problems_of_roles(
-    connection: "asyncpg.Connection[asyncpg.Record]", login: asyncpg.Record
+    connection: "asyncpg.Connection[asyncpg.Record]", login: _Row
 ) -> list[MissingPrerequisite]:
     problems = []
     may_create = login["is_superuser"] or login["may_create_roles"]
@@ -211,4 +240,23 @@ async def _problems_of_roles(
             problems.append(
                 MissingPrerequisite(f"{login['login']} may not act as {role['name']}", grant)
             )
+    return problems
+
+
+async def _problems_of_dump(
+    connection: "asyncpg.Connection[asyncpg.Record]", login: _Row, needs: DumpNeeds
+) -> list[MissingPrerequisite]:
+    problems = []
+    if needs.schema not in (None, login["schema_name"]):
+        schema = await connection.fetchval("SELECT quote_ident($1)", needs.schema)
+        problems.append(
+            MissingPrerequisite(
+                f"Nearhit's tables are in {schema} in the backup, here in {login['schema']}",
+                f"CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {login['login']}; ALTER ROLE "
+                f"{login['login']} IN DATABASE {login['database']} SET search_path = {schema};",
+            )
+        )
+    for row in await connection.fetch(_MISSING_ROLES, needs.roles):
+        text = f"the backup grants rights to the role {row['name']}, which is missing"
+        problems.append(MissingPrerequisite(text, f"CREATE ROLE {row['name']} NOLOGIN;"))
     return problems

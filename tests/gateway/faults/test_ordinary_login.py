@@ -17,7 +17,7 @@ from index.errors import DatabaseUnavailable, PrerequisitesMissing
 from index.postgres.setup import migrate
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
-from tests.gateway.support.commands import environment_of, refused, succeeds
+from tests.gateway.support.commands import command, environment_of, refused, succeeds
 from tests.gateway.support.gateways import running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -30,6 +30,15 @@ SHIPPED = migrate.shipped()
 OWNERS = """
 SELECT array_agg(DISTINCT tableowner) FROM pg_tables
 WHERE schemaname = 'public' AND tablename <> 'Of others'"""
+OF_THE_LOGIN = """
+CREATE TABLE reports AS SELECT 1 AS id; CREATE TYPE mood AS ENUM ('good');
+CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER mine AFTER INSERT ON tenants FOR EACH ROW EXECUTE FUNCTION mine();
+CREATE VIEW names AS SELECT name FROM tenants;
+GRANT SELECT ON tenants TO "Ümit; TO x";"""
+NOT_NEARHITS = """
+SELECT to_regclass('reports') IS NOT NULL AND to_regtype('mood') IS NOT NULL
+   AND to_regproc('mine') IS NOT NULL AND has_table_privilege('Ümit; TO x', 'tenants', 'SELECT')"""
 OF_OTHERS = """
 SELECT count(to_regclass(name)) + count(to_regproc(name))
 FROM unnest(ARRAY['"Of others"', 'others.notes', 'numbers', 'theirs']) AS name"""
@@ -212,17 +221,18 @@ async def test_no_statement_is_offered_for_extensions_that_the_server_lacks(
     assert "CREATE EXTENSION" not in str(refused.value)
 
 
-async def test_of_a_wrong_encoding_nothing_else_is_asked_for(own_servers: Servers) -> None:
+async def test_a_wrong_encoding_hides_nothing_that_is_missing(own_servers: Servers) -> None:
     name = f"nearhit_{secrets.token_hex(6)}"
     options = f"OWNER {LOGIN} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"
     await run_sql(own_servers.database_url, f"CREATE DATABASE {name} {options}")
     wrong = ordinary(named(own_servers.database_url, name))
 
-    (remedy,) = await remedies_of(wrong)
-    await run_sql(own_servers.database_url, remedy)
+    first, *others = await remedies_of(wrong)
+    await run_sql(own_servers.database_url, first)
 
     other = ordinary(named(own_servers.database_url, f"{name}_utf8"))
-    assert "CREATE EXTENSION vector;" in await remedies_of(other)
+    assert others == await remedies_of(other)
+    assert "CREATE EXTENSION vector;" in others
     for made in (name, f"{name}_utf8"):
         await run_sql(own_servers.database_url, f"DROP DATABASE {made}")
 
@@ -302,6 +312,39 @@ async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
     await run_sql(own_servers.database_url, f"DROP DATABASE {empty} WITH (FORCE)")
 
 
+@pytest.mark.usefixtures("with_roles")
+async def test_a_restore_touches_nothing_but_nearhits_own_and_says_what_it_needs(
+    own_servers: Servers, administrator: str, tmp_path: Path
+) -> None:
+    dump = str(tmp_path / "nearhit.dump")
+    for statement in (*EXTENSIONS, 'CREATE ROLE "Ümit; TO x"'):
+        await run_sql(administrator, statement)
+    login = ordinary(administrator)
+    await migrate.migrate(login, SHIPPED)
+    await run_sql(login, OF_THE_LOGIN)
+    environment = environment_of(settings_of(login, own_servers))
+    said = await succeeds(environment, "backup", dump)
+    assert "view public.names" in said
+    await run_sql(administrator, 'DROP OWNED BY "Ümit; TO x"; DROP ROLE "Ümit; TO x"')
+
+    lacking = (await command(environment, "restore", dump, "--replace")).stderr
+    assert lacking.endswith('in this database:\n  CREATE ROLE "Ümit; TO x" NOLOGIN;\n')
+    await run_sql(administrator, lacking.splitlines()[-1])
+    depending = await refused(environment, "restore", dump, "--replace")
+    assert "view names depends on table tenants" in depending
+    await run_sql(login, "DROP VIEW names")
+    restored = await succeeds(environment, "restore", dump, "--replace")
+
+    assert await value_of(login, NOT_NEARHITS)
+    left_out, stay = restored.split("; in the database stay ")
+    assert left_out.endswith(
+        " without what is not Nearhit's: TYPE public mood, FUNCTION public mine(), "
+        "TRIGGER public tenants mine"
+    )
+    assert stay.startswith("function public.mine(), table public.reports, type public.mood; all")
+    await run_sql(administrator, f'DROP OWNED BY {", ".join(ROLES)}, "Ümit; TO x"')
+
+
 @pytest.mark.thorough
 @pytest.mark.usefixtures("with_roles")
 async def test_a_backup_with_extensions_elsewhere_says_what_lets_it_be_restored(
@@ -322,9 +365,9 @@ async def test_a_backup_with_extensions_elsewhere_says_what_lets_it_be_restored(
         await run_sql(other, statement)
     environment = environment_of(settings_of(ordinary(other), own_servers))
 
-    said = await refused(environment, "restore", dump)
-    assert "vector is in ext, here in public" in said
-    await run_sql(other, said.partition("in this database: ")[2])
+    said = (await command(environment, "restore", dump)).stderr
+    assert "vector is in ext in the backup, here in public" in said
+    await run_sql(other, said.partition("in this database:")[2])
     await run_sql(other, (await remedies_of(ordinary(other)))[0])
     await succeeds(environment, "restore", dump)
 
