@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from redis.asyncio import Redis
-from redis.exceptions import NoPermissionError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 # By the name in a rule of an ACL, a call that leaves nothing behind: the last ones remove what one
 # writes, and most others name a value of a wrong form. Redis looks at permissions first.
@@ -77,7 +77,10 @@ def describe(rules: Sequence[str]) -> str:
 
 
 def refusal(error: RedisError | OSError) -> str:
-    """What Redis says if its user lacks a permission; empty for any other error."""
+    """What Redis says if it refuses the login, or its user lacks a permission; else empty."""
+    login = error if isinstance(error, AuthenticationError) else error.__cause__  # of the driver
+    if isinstance(login, AuthenticationError):
+        return f"authentication failed: {login}"
     text = str(error)
     is_refusal = isinstance(error, NoPermissionError) or (
         isinstance(error, ResponseError) and text.startswith(_REFUSED_IN_SCRIPT)

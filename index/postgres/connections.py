@@ -118,21 +118,23 @@ async def direct_connection(
     Raises `DatabaseUnavailable`, and `PoolerRefused` if a pooler is in between.
     """
     try:
-        connection = await asyncpg.connect(
-            url,
-            server_settings={**_APPLICATION, **_DIRECT_MARK, **settings},
-            statement_cache_size=0,  # so that the query below works on a pooler too
-            connection_class=ListeningConnection,
-        )
-    except (*LOST, ValueError) as error:
+        with _url_errors():
+            connection = await asyncpg.connect(
+                url,
+                server_settings={**_APPLICATION, **_DIRECT_MARK, **settings},
+                statement_cache_size=0,  # so that the query below works on a pooler too
+                connection_class=ListeningConnection,
+            )
+    except LOST as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
             raise _pooler_in_between() from error
+        server = f"PostgreSQL{_place(url)}"
         if isinstance(error, asyncpg.InsufficientPrivilegeError):
             raise DatabaseUnavailable(
-                f"PostgreSQL{_place(url)} refuses the login: {error.args[0]}; an administrator "
-                f"runs {_grant_connect(url)}"
+                f"{server} {_refusal(error)}; an administrator runs {_grant_connect(url)}"
             ) from error
-        raise DatabaseUnavailable(f"PostgreSQL{_place(url)} can't be reached: {error}") from error
+        reason = _refusal(error) or f"can't be reached: {error}"
+        raise DatabaseUnavailable(f"{server} {reason}") from error
     try:
         if verifies:
             await verify_direct(connection)
@@ -144,6 +146,29 @@ async def direct_connection(
         await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
+@contextmanager
+def _url_errors() -> Iterator[None]:
+    """Turn the driver's error of a URL into one that repeats no part of a password."""
+    try:
+        yield
+    except (asyncpg.InterfaceError, OSError):  # of a setting, of a certificate: also `ValueError`
+        raise
+    except ValueError:
+        raise DatabaseUnavailable(
+            "the URL of PostgreSQL is not valid; write special characters of a password as %XX"
+        ) from None
+
+
+def _refusal(error: BaseException) -> str:
+    """What the server says if it lets the login not in; empty for any other error."""
+    refusals = (
+        asyncpg.InvalidAuthorizationSpecificationError,  # a wrong password is one
+        asyncpg.InvalidCatalogNameError,  # there is no such database
+        asyncpg.InsufficientPrivilegeError,  # to connect to it
+    )
+    return f"refuses the login: {error.args[0]}" if isinstance(error, refusals) else ""
+
+
 def _grant_connect(url: str) -> str:
     """The statement by which the URL's login may connect to its database."""
     parts = urlsplit(url)
@@ -153,12 +178,12 @@ def _grant_connect(url: str) -> str:
 
 
 def _place(url: str) -> str:
-    """Where the URL leads, without the password; empty if it names no host."""
-    try:
-        host = urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:
-        return ""
-    return f" at {host}" if host else ""
+    """Where the URL leads, without the password; empty if it names no host.
+
+    A password with one of `/?#` ends what is read as the host: the `@` is then behind it.
+    """
+    credentials, _, host = urlsplit(url).netloc.rpartition("@")
+    return f" at {host}" if host and (credentials or "@" not in url) else ""
 
 
 async def verify_direct(connection: Connection) -> None:
@@ -247,7 +272,7 @@ async def _pool(
     statements_max: int = _STATEMENTS_MAX,
     connections_min: int = 1,
 ) -> AsyncIterator[Pool]:
-    with unavailable, role_errors():
+    with unavailable, role_errors(), _url_errors():
         pool = await asyncpg.create_pool(
             url,
             min_size=connections_min,
@@ -354,7 +379,8 @@ def translated(error: BaseException) -> BaseException:
         return UnstorableText()
     if isinstance(error, _UNAVAILABLE_ERRORS):
         sqlstate = getattr(error, "sqlstate", None)
-        message = f"PostgreSQL did not answer: {type(error).__name__}"
+        reason = _refusal(error) or f"did not answer: {type(error).__name__}"
+        message = f"PostgreSQL {reason}"
         if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
             message = (
                 "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
