@@ -18,7 +18,7 @@ from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.model_caches import ModelCaches
-from gateway.caching.redis_cache import log_statuses, open_redis, require_permissions
+from gateway.caching.redis_cache import log_failures, open_redis, require_permissions
 from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices
 from gateway.http import http_services
@@ -132,7 +132,7 @@ async def open_services(
         ) as connected,
     ):
         announcer.listen(connected)
-        log_statuses(await require_permissions(store))
+        log_failures(await require_permissions(store))
         async with _join_rooms(
             settings, metrics, connected, store, tracing, reranker, *embedders
         ) as services:

@@ -30,7 +30,7 @@ from gateway.http.telemetry import Telemetry
 from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
-from gateway.monitoring import logs, process_log
+from gateway.monitoring import logs, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -107,6 +107,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
+            await server_warnings.log_all(services.stores.database, services.caches.store)
             add_source_kinds(services, extensions, own, file_formats)
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))

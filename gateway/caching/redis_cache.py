@@ -74,18 +74,10 @@ async def require_permissions(store: RedisStore) -> Sequence[NodeStatus]:
     return statuses
 
 
-def log_statuses(statuses: Sequence[NodeStatus]) -> None:
-    """Warn of what caches less than it could; none of it makes an answer stale."""
+def log_failures(statuses: Sequence[NodeStatus]) -> None:
     for status in statuses:
-        policy = status.eviction_policy
         if status.failure:
             log.warning("redis", state="unavailable", detail=status.failure)
-        elif policy == "noeviction":
-            detail = "once Redis is full, no answer is stored"
-            log.warning("redis", node=status.node, policy=policy, detail=detail)
-        elif policy.startswith("allkeys"):
-            detail = "Redis may evict a tenant's state before its answers"
-            log.warning("redis", node=status.node, policy=policy, detail=detail)
 
 
 def _sealer(keys: SecretStr | None) -> Sealer | None:

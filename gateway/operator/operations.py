@@ -14,7 +14,7 @@ from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
-from gateway.monitoring import metrics_server, process_log
+from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.recording.read_log import Reader
@@ -324,6 +324,7 @@ async def run_worker(
         services.state_sampler.running("worker"),
         retry_while_busy(settings) as patient_database,
     ):
+        await server_warnings.log_all(services.stores.database, services.caches.store)
         add_source_kinds(services, extensions, own, file_formats)
         await worker_loop.run_worker(
             services.worker, Partitions(patient_database), stop, interval_s, beside

@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 
 from gateway.caching.redis_cache import open_redis
 from gateway.errors import CommandError
+from gateway.monitoring import server_warnings
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
+from index.postgres import connections
 from index.postgres.setup import migrate
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
@@ -28,9 +30,10 @@ async def findings(settings: Settings) -> list[str]:
 
 async def _postgres(settings: Settings) -> AsyncIterator[str]:
     assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
     shipped = await asyncio.to_thread(migrate.shipped)
     missing = await migrate.pending(
-        settings.database_url.get_secret_value(),
+        url,
         shipped,
         allow_old_pgvector=settings.allow_old_pgvector,
         identifiers=IdentifierPolicy(settings.identifier_case),
@@ -40,6 +43,9 @@ async def _postgres(settings: Settings) -> AsyncIterator[str]:
         if missing
         else "PostgreSQL answers, and its schema is up to date"
     )
+    async with connections.direct_connection(url) as connection:
+        for sentence in await server_warnings.of_postgres(connection):
+            yield sentence
 
 
 async def _redis(settings: Settings) -> AsyncIterator[str]:
@@ -48,3 +54,5 @@ async def _redis(settings: Settings) -> AsyncIterator[str]:
             if node.failure:
                 raise CommandError(f"{node.node}: {node.failure}")
             yield f"Redis answers: {node.node}, maxmemory-policy {node.eviction_policy}"
+            for sentence in server_warnings.of_redis(node):
+                yield sentence

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gateway.stores import Stores
     from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
-    from index.postgres.setup.collation import CollationChange
     from index.regions.standbys import StandbyStatus
     from index.tenants.usage import DailyUsage, IngestStatus
 
@@ -39,20 +38,20 @@ Stored: TypeAlias = "tuple[StoredAmounts, Quotas]"
 
 @dataclass(frozen=True, slots=True)
 class _Servers:
-    """gateways: with a read lease, by region."""
+    """gateways: with a read lease, by region. warnings: what the operator has to know of them."""
 
     gateways: Counter[str]
     standbys: "Sequence[StandbyStatus]"
     redis: "Sequence[NodeStatus]"
-    collation: "CollationChange | None"
+    warnings: Sequence[str]
 
 
 def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
     Also the memory of Redis, and of each node if it is a cluster. With regions, how many gateways
-    hold a read lease in each, and how far behind the primary its standbys are. And whether
-    PostgreSQL's collation has changed, so that indexes have to be built again.
+    hold a read lease in each, and how far behind the primary its standbys are. And what of the
+    servers needs care: a database that only reads, a changed collation, a policy of Redis.
 
         nearhit status --tenant acme --json
     """
@@ -133,13 +132,8 @@ def _print_servers(servers: _Servers) -> None:
     for node in servers.redis:
         nodes.add_row(escape(node.node), *_memory(node))
     common.print_table(nodes)
-    if servers.collation:
-        console.print(
-            "[yellow]PostgreSQL's library sorts text in another way than when the indexes were "
-            f"made (collation {servers.collation.stored} → {servers.collation.actual}). Run as "
-            f"the database's owner: {escape(servers.collation.remedy)}[/]",
-            soft_wrap=True,
-        )
+    for sentence in servers.warnings:
+        console.print(f"[yellow]{escape(sentence)}[/]", soft_wrap=True)
     if servers.gateways:
         held = Table("region", "gateways with a read lease")
         for region, number in sorted(servers.gateways.items()):
@@ -176,18 +170,17 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
 
 async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
     from gateway.caching.redis_cache import open_redis
-    from index.postgres.setup import collation
+    from gateway.monitoring import server_warnings
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore
 
     gateways = Counter(await ReadLeaseStore(database).regions())
     async with open_redis(settings) as redis:
-        return _Servers(
-            gateways,
-            await standbys.statuses(database),
-            await redis.node_statuses(),
-            await collation.change(database),
-        )
+        nodes = await redis.node_statuses()
+    async with database.session() as session:
+        warnings = [*await server_warnings.of_postgres(session.connection)]
+    warnings += [sentence for node in nodes for sentence in server_warnings.of_redis(node)]
+    return _Servers(gateways, await standbys.statuses(database), nodes, warnings)
 
 
 async def _by_tenant(

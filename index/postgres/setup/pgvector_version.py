@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index.postgres.functions.function_roles import Connection
+from index.postgres.setup.database_problem import DatabaseProblem
 
 NEEDED = "0.8.0"  # the first with iterative index scans
 SAFE = "0.8.4"
@@ -18,14 +19,6 @@ WITHOUT_PARALLEL_BUILDS = {"max_parallel_maintenance_workers": "0"}
 VERSIONS = """
 SELECT installed_version AS installed, default_version AS available
 FROM pg_available_extensions WHERE name = 'vector'"""
-
-
-@dataclass(frozen=True, slots=True)
-class MissingPrerequisite:
-    """remedy: the SQL that an administrator runs in the database, if there is any."""
-
-    text: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ async def read(connection: Connection) -> PgvectorVersions:
     return PgvectorVersions(row["installed"], row["available"]) if row else _NONE
 
 
-def problems(versions: PgvectorVersions, *, allow_old: bool) -> Sequence[MissingPrerequisite]:
+def problems(versions: PgvectorVersions, *, allow_old: bool) -> Sequence[DatabaseProblem]:
     """Empty if the database has, or gets, a version to work with.
 
     allow_old: whether the operator allows versions from `NEEDED` to before `SAFE`.
@@ -49,7 +42,7 @@ def problems(versions: PgvectorVersions, *, allow_old: bool) -> Sequence[Missing
     version = versions.installed or versions.available
     if version is None:
         return [
-            MissingPrerequisite(
+            DatabaseProblem(
                 "PostgreSQL has no extension `vector`: "
                 f"install pgvector {SAFE} or later on its server"
             )
@@ -62,7 +55,7 @@ def problems(versions: PgvectorVersions, *, allow_old: bool) -> Sequence[Missing
         f"{_remedy(versions, version)}"
     )
     update = "ALTER EXTENSION vector UPDATE;" if versions.installed else ""
-    return [MissingPrerequisite(text, update)]
+    return [DatabaseProblem(text, update)]
 
 
 def is_older(version: str, other: str) -> bool:

@@ -12,8 +12,8 @@ import asyncpg
 
 from index.errors import PrerequisitesMissing
 from index.postgres.functions import function_roles
-from index.postgres.setup import pgvector_version
-from index.postgres.setup.pgvector_version import MissingPrerequisite
+from index.postgres.setup import pgvector_version, server_state
+from index.postgres.setup.database_problem import DatabaseProblem
 
 _Row: TypeAlias = Mapping[str, Any]
 
@@ -34,8 +34,6 @@ _LOGIN = """
 SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS database,
     current_setting('server_version_num')::int AS server_version,
     current_setting('server_encoding') AS encoding,
-    pg_is_in_recovery() AS is_standby,
-    current_setting('transaction_read_only') = 'on' AS is_read_only,
     current_setting('search_path') AS search_path, quote_ident(current_schema()) AS schema,
     current_schema() AS schema_name,
     current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE') AS may_create,
@@ -101,13 +99,14 @@ async def check(
         login |= _OF_A_NEW_DATABASE
         versions = replace(versions, installed=None)
         extensions = [each | _NOT_INSTALLED for each in extensions]
+    problems += await server_state.problems_of_writers(connection)
     problems += _problems_of_server(login)
     problems += pgvector_version.problems(versions, allow_old=allow_old_pgvector)
     problems += _problems_of_extensions(login, extensions, needs)
     problems += await _problems_of_roles(connection, login)
     problems += await _problems_of_dump(connection, login, needs)
     if problems:
-        raise PrerequisitesMissing([(problem.text, problem.remedy) for problem in problems])
+        raise PrerequisitesMissing(problems)
 
 
 async def put_extensions_on_path(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -150,9 +149,9 @@ def _creation(extension: str, needs: DumpNeeds) -> str:
     return f"CREATE SCHEMA IF NOT EXISTS {schema}; CREATE EXTENSION {extension} SCHEMA {schema};"
 
 
-def _wrong_encoding(login: _Row) -> MissingPrerequisite:
+def _wrong_encoding(login: _Row) -> DatabaseProblem:
     name = '"' + str(login["database"]).strip('"') + '_utf8"'
-    return MissingPrerequisite(
+    return DatabaseProblem(
         f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create another "
         "one, and name it in NEARHIT_DATABASE_URL",
         f"CREATE DATABASE {name} OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0;\n"
@@ -160,29 +159,21 @@ def _wrong_encoding(login: _Row) -> MissingPrerequisite:
     )
 
 
-def _problems_of_server(login: _Row) -> Iterator[MissingPrerequisite]:
+def _problems_of_server(login: _Row) -> Iterator[DatabaseProblem]:
     if login["server_version"] < _SERVER_VERSION_MIN:
-        yield MissingPrerequisite("the server is older than PostgreSQL 15: upgrade it")
-    if login["is_standby"]:
-        yield MissingPrerequisite("the server is a standby, which only reads: name the primary")
-    elif login["is_read_only"]:
-        yield MissingPrerequisite(
-            "the database only reads",
-            "SET default_transaction_read_only = off; "
-            f"ALTER DATABASE {login['database']} RESET default_transaction_read_only;",
-        )
+        yield DatabaseProblem("the server is older than PostgreSQL 15: upgrade it")
     if login["schema"] is None:
-        yield MissingPrerequisite(
+        yield DatabaseProblem(
             f"{login['login']} has no schema for its tables",
             f"GRANT USAGE, CREATE ON SCHEMA public TO {login['login']};",
         )
     elif not login["may_create"]:
-        yield MissingPrerequisite(
+        yield DatabaseProblem(
             f"{login['login']} may not create tables in the schema {login['schema']}",
             f"GRANT CREATE ON SCHEMA {login['schema']} TO {login['login']};",
         )
     if not login["may_act_as_owner"]:
-        yield MissingPrerequisite(
+        yield DatabaseProblem(
             f"Nearhit's tables belong to {login['owner_of_tables']}, whose rights "
             f"{login['login']} lacks: log in as their owner, or grant its role",
             f"GRANT {login['owner_of_tables']} TO {login['login']};",
@@ -191,29 +182,29 @@ def _problems_of_server(login: _Row) -> Iterator[MissingPrerequisite]:
 
 def _problems_of_extensions(
     login: _Row, extensions: Sequence[_Row], needs: DumpNeeds
-) -> Iterator[MissingPrerequisite]:
+) -> Iterator[DatabaseProblem]:
     for extension in extensions:
         name, schema = extension["name"], extension["schema"]
         may_make = login["is_superuser"] or (extension["trusted"] and login["may_extend"])
         if not extension["is_installable"]:
             if name != "vector":  # whose version has been judged
-                yield MissingPrerequisite(
+                yield DatabaseProblem(
                     f"the server has no extension {name}: install PostgreSQL's contrib package"
                 )
         elif schema is None and not may_make:
-            yield MissingPrerequisite(
+            yield DatabaseProblem(
                 f"the extension {name} is missing, and {login['login']} may not create it",
                 _creation(name, needs),
             )
         elif schema not in (None, dumped := needs.extension_schemas.get(name, schema)):
-            yield MissingPrerequisite(
+            yield DatabaseProblem(
                 f"{name} is in {dumped} in the backup, here in {schema}",
                 f"CREATE SCHEMA IF NOT EXISTS {dumped}; "
                 f"ALTER EXTENSION {name} SET SCHEMA {dumped};",
             )
     for schema in dict.fromkeys(each["schema"] for each in extensions if not each["may_use"]):
         names = " and ".join(each["name"] for each in extensions if each["schema"] == schema)
-        yield MissingPrerequisite(
+        yield DatabaseProblem(
             f"{names} in the schema {schema}: {login['login']} may not use it",
             f"GRANT USAGE ON SCHEMA {schema} TO {login['login']};",
         )
@@ -221,7 +212,7 @@ def _problems_of_extensions(
 
 async def _problems_of_roles(
     connection: "asyncpg.Connection[asyncpg.Record]", login: _Row
-) -> list[MissingPrerequisite]:
+) -> list[DatabaseProblem]:
     problems = []
     may_create = login["is_superuser"] or login["may_create_roles"]
     for role in await connection.fetch(_ROLES, [each.name for each in function_roles.ALL]):
@@ -229,7 +220,7 @@ async def _problems_of_roles(
         if not role["is_there"]:
             if not may_create:
                 problems.append(
-                    MissingPrerequisite(
+                    DatabaseProblem(
                         f"the role {role['name']}, which runs Nearhit's functions, is missing",
                         f"CREATE ROLE {role['name']} NOLOGIN; {grant}",
                     )
@@ -238,19 +229,19 @@ async def _problems_of_roles(
             connection, role["name"]
         ):
             problems.append(
-                MissingPrerequisite(f"{login['login']} may not act as {role['name']}", grant)
+                DatabaseProblem(f"{login['login']} may not act as {role['name']}", grant)
             )
     return problems
 
 
 async def _problems_of_dump(
     connection: "asyncpg.Connection[asyncpg.Record]", login: _Row, needs: DumpNeeds
-) -> list[MissingPrerequisite]:
+) -> list[DatabaseProblem]:
     problems = []
     if needs.schema not in (None, login["schema_name"]):
         schema = await connection.fetchval("SELECT quote_ident($1)", needs.schema)
         problems.append(
-            MissingPrerequisite(
+            DatabaseProblem(
                 f"Nearhit's tables are in {schema} in the backup, here in {login['schema']}",
                 f"CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {login['login']}; ALTER ROLE "
                 f"{login['login']} IN DATABASE {login['database']} SET search_path = {schema};",
@@ -258,5 +249,5 @@ async def _problems_of_dump(
         )
     for row in await connection.fetch(_MISSING_ROLES, needs.roles):
         text = f"the backup grants rights to the role {row['name']}, which is missing"
-        problems.append(MissingPrerequisite(text, f"CREATE ROLE {row['name']} NOLOGIN;"))
+        problems.append(DatabaseProblem(text, f"CREATE ROLE {row['name']} NOLOGIN;"))
     return problems
