@@ -28,8 +28,9 @@ _NOT_RESTORED = re.compile(
 )
 # What belongs to the table or function that it depends on.
 _PART = re.compile(
-    r"(TABLE DATA|TABLE ATTACH|SEQUENCE( SET| OWNED BY)?|DEFAULT|((CHECK|FK) )?CONSTRAINT"
-    r"|INDEX( ATTACH)?|TRIGGER|RULE|POLICY|ROW SECURITY|STATISTICS|ACL|COMMENT|SECURITY LABEL) "
+    r"((TABLE|MATERIALIZED VIEW) DATA|TABLE ATTACH|SEQUENCE( SET| OWNED BY)?|DEFAULT"
+    r"|((CHECK|FK) )?CONSTRAINT|INDEX( ATTACH)?|TRIGGER|RULE|POLICY|ROW SECURITY|STATISTICS|ACL"
+    r"|COMMENT|SECURITY LABEL) "
     r"(?!ACL )"  # default privileges
 )
 _CREATE_EXTENSION = re.compile(
@@ -37,18 +38,22 @@ _CREATE_EXTENSION = re.compile(
 )
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _GRANTEE = re.compile(
-    rf"^(?:(?:GRANT|REVOKE) .+ (?:TO|FROM)|SET SESSION AUTHORIZATION) (?!PUBLIC)({_NAME})"
-    r"(?: WITH GRANT OPTION)?;$",
-    re.MULTILINE,
+    rf"^(?:GRANT|REVOKE) .+ (?:TO|FROM) (?!PUBLIC)({_NAME})(?: WITH GRANT OPTION)?;$", re.MULTILINE
 )
+# Before what another role than the owner has granted, which only a superuser may grant for it.
+_GRANTOR = re.compile(r"^(?:RE)?SET SESSION AUTHORIZATION.*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """own: the numbers of the entries that are restored. left_out: the other objects."""
+    """own: the numbers of the entries that are restored, and grants: the SQL that grants rights.
+
+    left_out: the other objects.
+    """
 
     file: Path
     own: Sequence[str]
+    grants: str
     left_out: Sequence[str]
     needs: DumpNeeds
 
@@ -91,17 +96,17 @@ def read(file: Path) -> Dump:
         raise CommandError(f"nothing was restored: {file} has no tables of Nearhit")
     schema, owner = place.groups()
     own, left_out = _sort_entries(contents, schema, owner)
-    naming = [
-        number
-        for number, text, _ in _ENTRY.findall(contents)
-        if text.startswith("EXTENSION ") or (number in own and text.startswith("ACL "))
-    ]
-    sql = _output(file, "--file=-", entries=naming)
+    texts = {number: text for number, text, _ in _ENTRY.findall(contents)}
+    of_extensions = [number for number, text in texts.items() if text.startswith("EXTENSION ")]
+    rights = {number for number in own if texts[number].startswith("ACL ")}
+    extensions = _output(file, "--file=-", entries=of_extensions)
+    grants = _GRANTOR.sub("", _output(file, "--file=-", entries=rights))
     roles = {
-        name[1:-1].replace('""', '"') if name[0] == '"' else name for name in _GRANTEE.findall(sql)
+        name[1:-1].replace('""', '"') if name[0] == '"' else name
+        for name in _GRANTEE.findall(grants)
     }
-    needs = DumpNeeds(schema, dict(_CREATE_EXTENSION.findall(sql)), list(roles))
-    return Dump(file, own, left_out, needs)
+    needs = DumpNeeds(schema, dict(_CREATE_EXTENSION.findall(extensions)), list(roles))
+    return Dump(file, [each for each in own if each not in rights], grants, left_out, needs)
 
 
 def restore(url: str, dump: Dump, begin: str) -> None:
@@ -138,7 +143,8 @@ def restore(url: str, dump: Dump, begin: str) -> None:
             shutil.copyfileobj(read.stdout, write.stdin)
             # pg_restore can't drop a schema with partitions; psql can't detect a truncated dump.
             # psql waits for the end of the transaction, so no lock outlasts this command.
-            write.stdin.write(b"ROLLBACK;\n" if read.wait() else b"COMMIT;\n")
+            end = "ROLLBACK;\n" if read.wait() else f"{dump.grants}\nCOMMIT;\n"
+            write.stdin.write(end.encode())
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
 
@@ -172,10 +178,10 @@ def _sort_entries(contents: str, schema: str, owner: str) -> tuple[Sequence[str]
     return list(own), left_out
 
 
-def _output(file: Path, *options: str, entries: Iterable[str] = ()) -> str:
+def _output(file: Path, *options: str, entries: Iterable[str] | None = None) -> str:
     """What pg_restore writes. entries: of its contents, if not all. Raises `CommandError`."""
-    with tempfile.TemporaryFile() as errors, _list_of(entries) as chosen:
-        use = [f"--use-list={chosen.name}"] if entries else []
+    with tempfile.TemporaryFile() as errors, _list_of(entries or ()) as chosen:
+        use = [] if entries is None else [f"--use-list={chosen.name}"]
         ended = subprocess.run(  # noqa: S603  a program of PostgreSQL's
             [postgres_programs.program("pg_restore"), *options, *use, str(file)],
             stdout=subprocess.PIPE,

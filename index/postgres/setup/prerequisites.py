@@ -34,6 +34,7 @@ _LOGIN = """
 SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS database,
     current_setting('server_version_num')::int AS server_version,
     current_setting('server_encoding') AS encoding,
+    quote_ident(current_database() || '_utf8') AS utf8_database,
     current_setting('search_path') AS search_path, quote_ident(current_schema()) AS schema,
     current_schema() AS schema_name,
     current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE') AS may_create,
@@ -149,8 +150,13 @@ def _creation(extension: str, needs: DumpNeeds) -> str:
     return f"CREATE SCHEMA IF NOT EXISTS {schema}; CREATE EXTENSION {extension} SCHEMA {schema};"
 
 
+def _grant_usage(login: _Row, extension: str, needs: DumpNeeds) -> str:
+    schema = needs.extension_schemas.get(extension)
+    return "" if schema is None else f" GRANT USAGE ON SCHEMA {schema} TO {login['login']};"
+
+
 def _wrong_encoding(login: _Row) -> DatabaseProblem:
-    name = '"' + str(login["database"]).strip('"') + '_utf8"'
+    name = login["utf8_database"]
     return DatabaseProblem(
         f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create another "
         "one, and name it in NEARHIT_DATABASE_URL",
@@ -194,13 +200,13 @@ def _problems_of_extensions(
         elif schema is None and not may_make:
             yield DatabaseProblem(
                 f"the extension {name} is missing, and {login['login']} may not create it",
-                _creation(name, needs),
+                _creation(name, needs) + _grant_usage(login, name, needs),
             )
         elif schema not in (None, dumped := needs.extension_schemas.get(name, schema)):
             yield DatabaseProblem(
                 f"{name} is in {dumped} in the backup, here in {schema}",
                 f"CREATE SCHEMA IF NOT EXISTS {dumped}; "
-                f"ALTER EXTENSION {name} SET SCHEMA {dumped};",
+                f"ALTER EXTENSION {name} SET SCHEMA {dumped};{_grant_usage(login, name, needs)}",
             )
     for schema in dict.fromkeys(each["schema"] for each in extensions if not each["may_use"]):
         names = " and ".join(each["name"] for each in extensions if each["schema"] == schema)

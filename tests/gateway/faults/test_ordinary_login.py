@@ -12,9 +12,11 @@ from pydantic import SecretStr
 
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.backup import restored_database
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PrerequisitesMissing
 from index.postgres.setup import migrate
+from index.postgres.setup.prerequisites import DumpNeeds
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
@@ -35,10 +37,13 @@ CREATE TABLE reports AS SELECT 1 AS id; CREATE TYPE mood AS ENUM ('good');
 CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER mine AFTER INSERT ON tenants FOR EACH ROW EXECUTE FUNCTION mine();
 CREATE VIEW names AS SELECT name FROM tenants;
-GRANT SELECT ON tenants TO "Ümit; TO x";"""
+GRANT SELECT ON tenants TO "Ümit; TO x" WITH GRANT OPTION"""
+OF_ANOTHER = """
+SET SESSION AUTHORIZATION "Ümit; TO x"; GRANT SELECT ON tenants TO pg_monitor"""
 NOT_NEARHITS = """
 SELECT to_regclass('reports') IS NOT NULL AND to_regtype('mood') IS NOT NULL
-   AND to_regproc('mine') IS NOT NULL AND has_table_privilege('Ümit; TO x', 'tenants', 'SELECT')"""
+   AND to_regproc('mine') IS NOT NULL AND has_table_privilege('Ümit; TO x', 'tenants', 'SELECT')
+   AND has_table_privilege('pg_monitor', 'tenants', 'SELECT')"""
 OF_OTHERS = """
 SELECT count(to_regclass(name)) + count(to_regproc(name))
 FROM unnest(ARRAY['"Of others"', 'others.notes', 'numbers', 'theirs']) AS name"""
@@ -84,12 +89,15 @@ async def value_of(url: str, statement: str) -> object:
         await connection.close()
 
 
-async def remedies_of(url: str) -> list[str]:
+def remedies_in(error: PrerequisitesMissing) -> list[str]:
     """What the refusal tells an administrator to run."""
+    return [line.strip() for line in str(error).splitlines() if line.endswith(";")]
+
+
+async def remedies_of(url: str) -> list[str]:
     with pytest.raises(PrerequisitesMissing) as refused:
         await migrate.migrate(url, SHIPPED)
-    lines = str(refused.value).splitlines()
-    return [line.strip() for line in lines if line.endswith(";")]
+    return remedies_in(refused.value)
 
 
 def settings_of(url: str, servers: Servers) -> Settings:
@@ -120,6 +128,19 @@ async def test_all_that_is_missing_is_said_before_a_table_is_made(administrator:
         f"CREATE ROLE nearhit_shards NOLOGIN; GRANT nearhit_shards TO {LOGIN};",
     ]
     assert not await value_of(administrator, "SELECT to_regclass('migrations') IS NOT NULL")
+
+
+async def test_what_a_dump_needs_is_said_with_all_else_that_is_missing(administrator: str) -> None:
+    needs = DumpNeeds("select", {"vector": "ext"}, ["Ümit; TO x", LOGIN])
+    name = urlsplit(administrator).path[1:]
+
+    with pytest.raises(PrerequisitesMissing) as refused:
+        await restored_database.prepare(ordinary(administrator), needs, replace=False)
+
+    extension, _searches, _shards, schema, role = remedies_in(refused.value)
+    assert "; CREATE EXTENSION vector SCHEMA ext; GRANT USAGE ON SCHEMA ext TO ord" in extension
+    assert f' ALTER ROLE {LOGIN} IN DATABASE {name} SET search_path = "select";' in schema
+    assert role == 'CREATE ROLE "Ümit; TO x" NOLOGIN;'
 
 
 async def test_an_administrator_who_is_no_superuser_makes_the_login_as_the_page_says(
@@ -322,6 +343,7 @@ async def test_a_restore_touches_nothing_but_nearhits_own_and_says_what_it_needs
     login = ordinary(administrator)
     await migrate.migrate(login, SHIPPED)
     await run_sql(login, OF_THE_LOGIN)
+    await run_sql(administrator, OF_ANOTHER)
     environment = environment_of(settings_of(login, own_servers))
     said = await succeeds(environment, "backup", dump)
     assert "view public.names" in said
@@ -368,7 +390,6 @@ async def test_a_backup_with_extensions_elsewhere_says_what_lets_it_be_restored(
     said = (await command(environment, "restore", dump)).stderr
     assert "vector is in ext in the backup, here in public" in said
     await run_sql(other, said.partition("in this database:")[2])
-    await run_sql(other, (await remedies_of(ordinary(other)))[0])
     await succeeds(environment, "restore", dump)
 
     async with running(settings_of(ordinary(other), own_servers), embedder) as gateway:
