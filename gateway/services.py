@@ -56,7 +56,7 @@ from index.postgres import database
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler
 from index.postgres.session import ObserveStatement
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKeyStore
@@ -110,7 +110,7 @@ async def open_services(
     use_case(settings.identifier_case)
     await migrate.migrate(
         url,
-        migrate.shipped(),
+        shipped_migrations.shipped(),
         allow_old_pgvector=settings.allow_old_pgvector,
         identifiers=IdentifierPolicy(settings.identifier_case),
     )

@@ -31,7 +31,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.postgres import database
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from tests.database_copies import DatabaseCopies, copies_of
 from tests.dates import today
 from tests.sampling import EXAMPLES
@@ -216,7 +216,7 @@ async def template(servers: Servers) -> AsyncIterator[str]:
     name = f"nearhit_template_{secrets.token_hex(6)}"
     await run_sql(servers.database_url, f"CREATE DATABASE {name}")
     url = named(servers.database_url, name)
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, shipped_migrations.shipped())
     await _create_functions(url)
     yield name
     await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")

@@ -37,7 +37,7 @@ from index.model.query import Query
 from index.model.scope import PUBLIC
 from index.postgres import database
 from index.postgres.database import Database
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
@@ -55,7 +55,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the database for administration; no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
-    migrations = await asyncio.to_thread(migrate.shipped)
+    migrations = await asyncio.to_thread(shipped_migrations.shipped)
     await migrate.migrate(
         url,
         migrations,

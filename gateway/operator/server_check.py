@@ -9,7 +9,7 @@ from gateway.monitoring import server_warnings
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
 from index.postgres import connections
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
 
@@ -31,7 +31,7 @@ async def findings(settings: Settings) -> list[str]:
 async def _postgres(settings: Settings) -> AsyncIterator[str]:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
-    shipped = await asyncio.to_thread(migrate.shipped)
+    shipped = await asyncio.to_thread(shipped_migrations.shipped)
     missing = await migrate.pending(
         url,
         shipped,

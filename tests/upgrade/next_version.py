@@ -6,8 +6,8 @@ Each locks one table: one that locks several may wait for a request that waits f
 import re
 from collections.abc import Iterator
 
-from index.postgres.setup import migrate
-from index.postgres.setup.migrate import Migration
+from index.postgres.setup import shipped_migrations
+from index.postgres.setup.shipped_migrations import Migration
 
 _TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+) \(", re.MULTILINE)
 
@@ -18,7 +18,7 @@ def migrations() -> list[Migration]:
     So no statement may depend on which columns a table has.
     """
     return [
-        *migrate.shipped(),
+        *shipped_migrations.shipped(),
         Migration("9999_index.sql", "CREATE INDEX ON documents (tenant, updated_at)"),
         Migration("9999_new.sql", "CREATE TABLE reviews (tenant text REFERENCES tenants)"),
         *(
@@ -33,5 +33,5 @@ def migrations() -> list[Migration]:
 
 
 def _tables() -> Iterator[str]:
-    for migration in migrate.shipped():
+    for migration in shipped_migrations.shipped():
         yield from _TABLE.findall(migration.text)

@@ -16,7 +16,7 @@ import asyncpg
 from gateway.embedded import embedded_servers
 from index.postgres import statements
 from index.postgres.functions.function_roles import Connection
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from tests.conftest import data_dir
 
 FILE = Path(__file__).with_name("release.json")  # absent until the first release
@@ -53,7 +53,7 @@ def recorded() -> Iterator[Release]:
 async def of_this_version(connection: Connection) -> Release:
     rows = await connection.fetch(_COLUMNS)
     return Release(
-        migrate.shipped()[-1].name,
+        shipped_migrations.shipped()[-1].name,
         dict(sorted(statements.load().items())),
         {row["table_name"]: list(row["columns"]) for row in rows},
     )
@@ -81,7 +81,7 @@ async def _refused(connection: Connection, release: Release) -> AsyncIterator[st
 
 
 async def _record(url: str) -> None:
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, shipped_migrations.shipped())
     connection = await asyncpg.connect(url)
     try:
         release = await of_this_version(connection)

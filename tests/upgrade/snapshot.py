@@ -8,8 +8,8 @@ from pathlib import Path
 
 import asyncpg
 
-from index.postgres.setup import migrate
-from index.postgres.setup.migrate import Migration
+from index.postgres.setup import migrate, shipped_migrations
+from index.postgres.setup.shipped_migrations import Migration
 
 FILE = Path(__file__).with_name("snapshot.sql")
 _HEADING = "-- schema: "
@@ -69,7 +69,7 @@ async def load(url: str) -> None:
 
 
 def _up_to(name: str) -> list[Migration]:
-    return [migration for migration in migrate.shipped() if migration.name <= name]
+    return [migration for migration in shipped_migrations.shipped() if migration.name <= name]
 
 
 async def _inserts(connection: "asyncpg.Connection[asyncpg.Record]", table: str) -> list[str]:

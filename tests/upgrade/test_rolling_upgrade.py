@@ -7,8 +7,8 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from index.postgres.functions.function_roles import Connection
-from index.postgres.setup import migrate
-from index.postgres.setup.migrate import Migration
+from index.postgres.setup import migrate, shipped_migrations
+from index.postgres.setup.shipped_migrations import Migration
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.upgrade import next_version, record, release, sample
@@ -47,7 +47,7 @@ async def test_a_next_schema_changes_no_answer_of_either_version_and_each_finds_
         keys = await record.fill(before)
         await before.receive_public("acme", "beta")
         answers = await answers_of(before, keys)
-        monkeypatch.setattr(migrate, "shipped", lambda: migrations)
+        monkeypatch.setattr(shipped_migrations, "shipped", lambda: migrations)
         async with running(next_settings, ExactEmbedder()) as after:
             # A revision without its change: no cached answer and no shard of before is used.
             await run_sql(database_url, "UPDATE tenants SET revision = revision + 1")
@@ -97,7 +97,9 @@ async def test_a_migration_that_breaks_this_version_is_found(
 ) -> None:
     version = await release.of_this_version(connection)
 
-    await migrate.migrate(database_url, [*migrate.shipped(), Migration("9999_next.sql", change)])
+    await migrate.migrate(
+        database_url, [*shipped_migrations.shipped(), Migration("9999_next.sql", change)]
+    )
 
     found = await release.problems(connection, version)
     assert any(each.startswith(problem) for each in found), found

@@ -36,10 +36,11 @@ def migrate(
     """
     with common.connected() as settings:
         from index.postgres.setup import migrate as migrations
+        from index.postgres.setup import shipped_migrations
         from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None, "`servers` sets it"
-        url, shipped = settings.database_url.get_secret_value(), migrations.shipped()
+        url, shipped = settings.database_url.get_secret_value(), shipped_migrations.shipped()
         do = migrations.pending if check else migrations.migrate
         policy = IdentifierPolicy(settings.identifier_case, merge_spellings, looks_again=True)
         names = asyncio.run(

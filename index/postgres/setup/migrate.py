@@ -1,10 +1,7 @@
 """Applies the migrations `index/migrations/*.sql`, each once, in order."""
 
-import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
 import asyncpg
 import orjson
@@ -13,9 +10,15 @@ import structlog
 from index.errors import MigrationRefused
 from index.postgres import connections
 from index.postgres.functions import function_roles
-from index.postgres.setup import identifier_spellings, pgvector_version, prerequisites
+from index.postgres.setup import (
+    identifier_spellings,
+    own_objects,
+    pgvector_version,
+    prerequisites,
+)
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.postgres.setup.pgvector_version import PgvectorVersions
+from index.postgres.setup.shipped_migrations import TABLE, Migration
 
 log = structlog.get_logger()
 
@@ -35,33 +38,6 @@ SELECT {connections.IS_DIRECT} AS is_direct, installed, available,
     ) AS roles
 FROM (SELECT) AS state LEFT JOIN ({pgvector_version.VERSIONS}) AS versions ON true
 """  # our own text alone  # noqa: S608
-TABLE = """
-CREATE TABLE IF NOT EXISTS migrations (
-    name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
-)"""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    name: str
-    text: str
-
-    @property
-    def digest(self) -> bytes:
-        return hashlib.sha256(self.text.encode()).digest()
-
-
-def shipped() -> list[Migration]:
-    """The migrations of this version, in the order of their names."""
-    files = (Path(__file__).parents[2] / "migrations").iterdir()
-    return sorted(
-        (
-            Migration(file.name, file.read_text(encoding="utf-8"))
-            for file in files
-            if file.name.endswith(".sql")
-        ),
-        key=lambda migration: migration.name,
-    )
 
 
 async def migrate(
@@ -92,9 +68,7 @@ async def migrate(
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await prerequisites.create_extensions(connection)
         await prerequisites.act_as_owner(connection)
-        await connection.execute(TABLE)
-        rows = await connection.fetch("SELECT name, digest FROM migrations")
-        missing = _pending(migrations, {row["name"]: row["digest"] for row in rows})
+        missing = _pending(migrations, await _applied(connection))
         for migration in missing:
             begun_s = time.monotonic()
             await _apply(connection, migration)
@@ -119,13 +93,18 @@ async def pending(
     """
     async with connections.direct_connection(url, _SESSION_DEFAULTS) as connection:
         await prerequisites.check(connection, allow_old_pgvector=allow_old_pgvector)
-        if await connection.fetchval("SELECT to_regclass('migrations') IS NULL"):
-            return [migration.name for migration in migrations]
-        rows = await connection.fetch("SELECT name, digest FROM migrations")
-        applied = {row["name"]: row["digest"] for row in rows}
-        names = [migration.name for migration in _pending(migrations, applied)]
+        missing = _pending(migrations, await _applied(connection))
+        names = [migration.name for migration in missing]
         stored = await identifier_spellings.case_of(connection)
         return [*names, *([IDENTIFIERS] if stored not in (None, identifiers.case) else [])]
+
+
+async def _applied(connection: "asyncpg.Connection[asyncpg.Record]") -> Mapping[str, bytes]:
+    """The digests of the applied migrations by name; none before the first one."""
+    if not await connection.fetchval(f"SELECT {own_objects.HAS_BEGUN}"):
+        return {}
+    rows = await connection.fetch("SELECT name, digest FROM migrations")
+    return {row["name"]: row["digest"] for row in rows}
 
 
 async def _respell(
@@ -150,7 +129,11 @@ async def _is_ready(
     """
     try:
         state = await connection.fetchrow(_STATE, [role.name for role in function_roles.ALL])
-    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
+    except (
+        asyncpg.UndefinedTableError,
+        asyncpg.UndefinedColumnError,  # of another program's `migrations`
+        asyncpg.InsufficientPrivilegeError,
+    ):
         return False
     assert state is not None, "it returns one row"
     is_settled = state["identifier_case"] == identifiers.case and not identifiers.looks_again
@@ -184,6 +167,7 @@ def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[
 
 async def _apply(connection: "asyncpg.Connection[asyncpg.Record]", migration: Migration) -> None:
     async with connection.transaction():
+        await connection.execute(TABLE)
         await connection.execute(migration.text)
         await connection.execute(
             "INSERT INTO migrations (name, digest) VALUES ($1, $2)",

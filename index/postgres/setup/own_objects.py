@@ -11,23 +11,30 @@ from dataclasses import dataclass
 from index.postgres import connections, statements
 from index.postgres.functions import function_roles
 from index.postgres.functions.function_roles import Connection
-from index.postgres.setup import migrate
+from index.postgres.setup import shipped_migrations
 
 _CREATE = re.compile(
     r"^CREATE (?:UNLOGGED )?(TABLE|VIEW|SEQUENCE|FUNCTION|PROCEDURE) (?:IF NOT EXISTS )?([\w{}]+)",
     re.MULTILINE,
 )
 _NUMBER = re.compile(r"\{\w+\}")  # such as that of a partition
-_OWNER = """(
-    SELECT min(relowner) FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relname = 'tenants'
+# Whose the tables are, if there are any: no other program's table has this name.
+OWNER = """(
+    SELECT relowner FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname = 'chunk_partitions'
+)"""
+
+# Whether a migration was applied: other programs have a table of that name too.
+HAS_BEGUN = """EXISTS (
+    SELECT FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'digest'
+    WHERE relnamespace = current_schema()::regnamespace AND relname = 'migrations'
 )"""
 
 
 def _names() -> Iterator[tuple[str, str]]:
     """The kind and the name of each object, as the pattern of a regular expression."""
-    texts = [migrate.TABLE, *statements.load().values()]
-    for text in (*texts, *(migration.text for migration in migrate.shipped())):
+    texts = [shipped_migrations.TABLE, *statements.load().values()]
+    for text in (*texts, *(migration.text for migration in shipped_migrations.shipped())):
         for kind, name in _CREATE.findall(text):
             yield kind, _NUMBER.sub(r"\\d+", name)
     for role in function_roles.ALL:
@@ -52,8 +59,8 @@ LEFT JOIN pg_proc ON classid = 'pg_proc'::regclass AND pg_proc.oid = objid
 WHERE refclassid = 'pg_namespace'::regclass AND refobjid = current_schema()::regnamespace
   AND classid <> 'pg_extension'::regclass
   AND NOT coalesce(
-    relname ~ '^{RELATIONS}$' AND relowner = {_OWNER},
-    proname ~ '^{ROUTINES}$' AND proowner = {_OWNER},
+    relname ~ '^{RELATIONS}$' AND relowner = {OWNER},
+    proname ~ '^{ROUTINES}$' AND proowner = {OWNER},
     false
   )
   AND NOT EXISTS (
@@ -113,6 +120,12 @@ END $drop$;
 """  # names of ours  # noqa: S608
 
 
+_TAKEN = f"""
+SELECT string_agg(pg_class.oid::regclass::text, ', ' ORDER BY relname) FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^{RELATIONS}$'
+  AND NOT {HAS_BEGUN}"""  # names of ours  # noqa: S608
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaContents:
     """name: of the schema. of_others: kinds and names of what is not Nearhit's.
@@ -129,6 +142,12 @@ async def read(url: str) -> SchemaContents:
     """Raises `DatabaseUnavailable`."""
     async with connections.direct_connection(url) as connection:
         return await contents(connection)
+
+
+async def taken_names(connection: Connection) -> str | None:
+    """Tables of others with names that Nearhit's will have, before its migrations have begun."""
+    names: str | None = await connection.fetchval(_TAKEN)
+    return names
 
 
 async def contents(connection: Connection) -> SchemaContents:

@@ -12,7 +12,7 @@ import asyncpg
 
 from index.errors import PrerequisitesMissing
 from index.postgres.functions import function_roles
-from index.postgres.setup import pgvector_version, server_state
+from index.postgres.setup import own_objects, pgvector_version, server_state
 from index.postgres.setup.database_problem import DatabaseProblem
 
 _Row: TypeAlias = Mapping[str, Any]
@@ -30,7 +30,7 @@ _NOT_INSTALLED = {"schema": None, "may_use": True, "is_on_path": True}
 _SERVER_VERSION_MIN = 150_000  # PostgreSQL 15, the oldest that the tests run on
 EXTENSIONS = ("vector", "pg_trgm")
 
-_LOGIN = """
+_LOGIN = f"""
 SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS database,
     current_setting('server_version_num')::int AS server_version,
     current_setting('server_encoding') AS encoding,
@@ -42,11 +42,10 @@ SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS da
     rolsuper AS is_superuser, rolcreaterole AS may_create_roles,
     owner.name AS owner_of_tables, coalesce(owner.may_act, true) AS may_act_as_owner
 FROM pg_roles LEFT JOIN (
-    SELECT quote_ident(rolname) AS name, pg_has_role(relowner, 'USAGE') AS may_act
-    FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
-    WHERE relnamespace = current_schema()::regnamespace AND relname = 'tenants'
+    SELECT quote_ident(rolname) AS name, pg_has_role(oid, 'USAGE') AS may_act
+    FROM pg_roles WHERE oid = {own_objects.OWNER}
 ) AS owner ON true
-WHERE rolname = current_user"""
+WHERE rolname = current_user"""  # names of ours  # noqa: S608
 _EXTENSIONS = """
 SELECT wanted.name, quote_ident(nspname) AS schema, available.trusted,
     coalesce(has_schema_privilege(extnamespace, 'USAGE'), true) AS may_use,
@@ -102,6 +101,7 @@ async def check(
         extensions = [each | _NOT_INSTALLED for each in extensions]
     problems += await server_state.problems_of_writers(connection)
     problems += _problems_of_server(login)
+    problems += await _problems_of_names(connection, login, needs)
     problems += pgvector_version.problems(versions, allow_old=allow_old_pgvector)
     problems += _problems_of_extensions(login, extensions, needs)
     problems += await _problems_of_roles(connection, login)
@@ -155,6 +155,13 @@ def _grant_usage(login: _Row, extension: str, needs: DumpNeeds) -> str:
     return "" if schema is None else f" GRANT USAGE ON SCHEMA {schema} TO {login['login']};"
 
 
+def _own_schema(schema: str, login: _Row) -> str:
+    return (
+        f"CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {login['login']}; ALTER ROLE "
+        f"{login['login']} IN DATABASE {login['database']} SET search_path = {schema};"
+    )
+
+
 def _wrong_encoding(login: _Row) -> DatabaseProblem:
     name = login["utf8_database"]
     return DatabaseProblem(
@@ -184,6 +191,18 @@ def _problems_of_server(login: _Row) -> Iterator[DatabaseProblem]:
             f"{login['login']} lacks: log in as their owner, or grant its role",
             f"GRANT {login['owner_of_tables']} TO {login['login']};",
         )
+
+
+async def _problems_of_names(
+    connection: "asyncpg.Connection[asyncpg.Record]", login: _Row, needs: DumpNeeds
+) -> list[DatabaseProblem]:
+    taken = await own_objects.taken_names(connection)
+    if taken is None or login["encoding"] != "UTF8":  # then the tables get another database
+        return []
+    text = f"other tables in the schema {login['schema']} have names of Nearhit's ({taken}): "
+    if needs.schema is not None:
+        return [DatabaseProblem(f"{text}restore into another database")]
+    return [DatabaseProblem(f"{text}give it a schema of its own", _own_schema("nearhit", login))]
 
 
 def _problems_of_extensions(
@@ -249,8 +268,7 @@ async def _problems_of_dump(
         problems.append(
             DatabaseProblem(
                 f"Nearhit's tables are in {schema} in the backup, here in {login['schema']}",
-                f"CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {login['login']}; ALTER ROLE "
-                f"{login['login']} IN DATABASE {login['database']} SET search_path = {schema};",
+                _own_schema(schema, login),
             )
         )
     for row in await connection.fetch(_MISSING_ROLES, needs.roles):

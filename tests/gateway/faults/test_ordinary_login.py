@@ -15,7 +15,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.extensions.backup import restored_database
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PrerequisitesMissing
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.prerequisites import DumpNeeds
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
@@ -28,7 +28,7 @@ LOGIN = "ordinary"
 PASSWORD = secrets.token_hex(8)
 EXTENSIONS = ("CREATE EXTENSION vector", "CREATE EXTENSION pg_trgm")
 ROLES = ("nearhit_search", "nearhit_shards")
-SHIPPED = migrate.shipped()
+SHIPPED = shipped_migrations.shipped()
 OWNERS = """
 SELECT array_agg(DISTINCT tableowner) FROM pg_tables
 WHERE schemaname = 'public' AND tablename <> 'Of others'"""

@@ -26,7 +26,7 @@ from index.postgres import database
 from index.postgres.database import Database
 from index.postgres.functions import function_roles
 from index.postgres.pooler import Pooler, Timeouts
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
@@ -53,7 +53,7 @@ GATEWAYS = 50
 CONNECTIONS_MAX = 8  # the default
 TIMEOUTS_S = Timeouts(owner=10, searches=7)
 EXTENSIONS = "CREATE EXTENSION vector; CREATE EXTENSION pg_trgm"
-MIGRATIONS = migrate.shipped()
+MIGRATIONS = shipped_migrations.shipped()
 SERVER_CONNECTIONS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE usename = ANY ($1) AND datname = current_database()"""

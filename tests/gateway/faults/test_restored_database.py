@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql
@@ -255,7 +255,9 @@ async def test_a_dump_that_is_restored_over_the_database(
             *("-f", folder / "statements.sql"),
             patience_s=20,
         )
-        await migrate.migrate(postgres.url, migrate.shipped())  # lets searches into the new schema
+        await migrate.migrate(
+            postgres.url, shipped_migrations.shipped()
+        )  # lets searches into the new schema
 
         await staff.assert_right_from_now_on()
 

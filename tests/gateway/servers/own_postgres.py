@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from gateway.embedded import supervisor
-from index.postgres.setup import migrate
+from index.postgres.setup import migrate, shipped_migrations
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import postgres_programs
 from tests.conftest import named, run_sql
@@ -155,7 +155,7 @@ async def own_postgres(
     try:
         if data is None:
             await run_sql(named(made.url, "postgres"), "CREATE DATABASE nearhit")
-            await migrate.migrate(made.url, migrate.shipped())
+            await migrate.migrate(made.url, shipped_migrations.shipped())
         yield made
     finally:
         await made.end()

@@ -9,7 +9,8 @@ from index.errors import MigrationRefused
 from index.invalidation.changes import ChangeLog
 from index.postgres.database import Database
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
-from index.postgres.setup.migrate import IDENTIFIERS, migrate, pending, shipped
+from index.postgres.setup.migrate import IDENTIFIERS, migrate, pending
+from index.postgres.setup.shipped_migrations import shipped
 from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio

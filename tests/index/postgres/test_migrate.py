@@ -11,7 +11,8 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused, PrerequisitesMissing
-from index.postgres.setup.migrate import Migration, migrate, shipped
+from index.postgres.setup.migrate import migrate
+from index.postgres.setup.shipped_migrations import Migration, shipped
 from tests.conftest import named, run_sql
 
 pytestmark = pytest.mark.anyio
@@ -120,6 +121,22 @@ async def test_a_mended_migration_is_applied_after_it_failed(empty_url: str) -> 
         await migrate(empty_url, [FIRST, failing])
 
     assert await migrate(empty_url, [FIRST, SECOND, THIRD]) == [SECOND.name, THIRD.name]
+
+
+async def test_names_that_another_program_has_taken_are_told_and_its_tables_stay(
+    empty_url: str,
+) -> None:
+    await run_sql(empty_url, "CREATE TABLE files AS SELECT 1 AS id; CREATE TABLE migrations ()")
+
+    with pytest.raises(
+        PrerequisitesMissing, match=r"names of Nearhit's \(files, migrations\)"
+    ) as told:
+        await migrate(empty_url, shipped())
+    await run_sql(empty_url, str(told.value).splitlines()[-1])
+    await migrate(empty_url, shipped())
+
+    assert await migrate(empty_url, shipped()) == []
+    await run_sql(empty_url, "SELECT id FROM public.files; SELECT digest FROM nearhit.migrations")
 
 
 async def test_a_database_that_is_not_there_is_unavailable(empty_url: str) -> None:

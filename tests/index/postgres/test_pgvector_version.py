@@ -11,7 +11,7 @@ from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition
 from index.errors import PrerequisitesMissing
-from index.postgres.setup import migrate, pgvector_version
+from index.postgres.setup import migrate, pgvector_version, shipped_migrations
 from index.postgres.setup.pgvector_version import PgvectorVersions
 from tests.gateway.support.commands import environment_of, process_output
 from tests.index.support.partitions import ChunkPartitions, tend
@@ -87,9 +87,9 @@ async def test_a_database_with_an_old_extension_is_not_migrated(database_url: st
     await _install_as(database_url, "0.8.1")
 
     with pytest.raises(PrerequisitesMissing) as refused:
-        await migrate.migrate(database_url, migrate.shipped())
+        await migrate.migrate(database_url, shipped_migrations.shipped())
     assert str(refused.value).endswith("in this database:\n  ALTER EXTENSION vector UPDATE;")
-    await migrate.migrate(database_url, migrate.shipped(), allow_old_pgvector=True)
+    await migrate.migrate(database_url, shipped_migrations.shipped(), allow_old_pgvector=True)
 
 
 @pytest.mark.thorough
