@@ -154,6 +154,8 @@ def _sort_entries(contents: str, schema: str, owner: str) -> tuple[Sequence[str]
 
     Of the others' parts only those are among the texts that are also a part of Nearhit's.
     """
+    # A dump without rights would let everybody call them; and the next start makes them anew.
+    made_anew = re.compile(rf"FUNCTION {re.escape(schema)} ({own_objects.OF_ROLES})\(")
     is_named = re.compile(
         rf"((TABLE|VIEW|SEQUENCE) {re.escape(schema)} {own_objects.RELATIONS}"
         rf"|(FUNCTION|PROCEDURE) {re.escape(schema)} {own_objects.ROUTINES}\(.*\))"
@@ -164,7 +166,7 @@ def _sort_entries(contents: str, schema: str, owner: str) -> tuple[Sequence[str]
     left_out = []
     for entry in _ENTRY.finditer(contents):
         number, text, dependencies = entry.groups("")
-        if _NOT_RESTORED.match(text):
+        if _NOT_RESTORED.match(text) or made_anew.match(text):
             continue
         needed = dependencies.split()
         is_part = _PART.match(text) is not None

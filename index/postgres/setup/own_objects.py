@@ -31,14 +31,17 @@ HAS_BEGUN = """EXISTS (
 )"""
 
 
+# Functions that roles may call: each start makes those that are missing.
+OF_ROLES = "|".join(role.functions for role in function_roles.ALL)
+
+
 def _names() -> Iterator[tuple[str, str]]:
     """The kind and the name of each object, as the pattern of a regular expression."""
     texts = [shipped_migrations.TABLE, *statements.load().values()]
     for text in (*texts, *(migration.text for migration in shipped_migrations.shipped())):
         for kind, name in _CREATE.findall(text):
             yield kind, _NUMBER.sub(r"\\d+", name)
-    for role in function_roles.ALL:
-        yield "FUNCTION", role.functions
+    yield "FUNCTION", OF_ROLES
 
 
 def _pattern(*kinds: str) -> str:
