@@ -103,6 +103,7 @@ _CONDITIONS = {
     "57P02": DatabaseCondition.RESTARTING,  # crash_shutdown
     "57P03": DatabaseCondition.RESTARTING,  # cannot_connect_now
 }
+_ONLY_READS = "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
 LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientError, OSError)
 
 
@@ -381,12 +382,13 @@ def translated(error: BaseException) -> BaseException:
         sqlstate = getattr(error, "sqlstate", None)
         reason = _refusal(error) or f"did not answer: {type(error).__name__}"
         message = f"PostgreSQL {reason}"
-        if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
-            message = (
-                "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
-            )
         condition = _CONDITIONS.get(sqlstate or "")
+        if condition == DatabaseCondition.READ_ONLY:
+            message = _ONLY_READS
         return DatabaseUnavailable(message, condition, sqlstate)
+    if isinstance(error, asyncpg.FeatureNotSupportedError) and "during recovery" in str(error):
+        # A standby has no unlogged tables, which it can't even read.
+        return DatabaseUnavailable(_ONLY_READS, DatabaseCondition.READ_ONLY, error.sqlstate)
     if isinstance(error, asyncpg.InterfaceError):
         if isinstance(error, ValueError) or _HAS_WRONG_ARGUMENTS in str(error):
             return error  # the driver can't encode an argument, or the statement has more or fewer

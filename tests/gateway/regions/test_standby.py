@@ -17,6 +17,7 @@ from gateway.settings.settings import Settings
 from index.regions import standbys
 from index.search.query_embedder import Embedder
 from tests.gateway.regions.conftest import Pair
+from tests.gateway.support.commands import environment_of, process_output
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.leases import holds_lease
 
@@ -199,6 +200,23 @@ async def test_a_copy_of_another_server_is_refused(
     with pytest.raises(CommandError, match="another PostgreSQL"):
         async with open_services(other, Metrics(), embedder):
             pass
+
+
+@pytest.mark.slow
+async def test_a_standby_that_is_named_as_the_database_is_told(
+    far_settings: Settings, far: Gateway, ana: Caller
+) -> None:
+    await asked_until_standby_answers(far, far.as_(ana))
+    assert far_settings.replica_url is not None
+    url = far_settings.replica_url.get_secret_value()
+    environment = environment_of(far_settings) | {"NEARHIT_DATABASE_URL": url}
+
+    shown = await process_output(environment, "status")
+    checked = await process_output(environment, "config", "check", "--connect")
+
+    assert shown[2].startswith("nearhit: PostgreSQL only reads: name the primary")
+    assert "the server is a standby, which only reads: name the primary" in checked[2]
+    assert (shown[0], checked[0]) == (1, 1)
 
 
 def test_a_standby_needs_a_region() -> None:
