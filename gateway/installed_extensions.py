@@ -1,7 +1,7 @@
 """Finds the extensions: folders of `gateway.extensions`, and entry points of other distributions.
 
-The core names none of them. Of one that is switched off nothing is imported but its formats, to
-refuse their files by its name.
+The core names none of them. Of one that is switched off nothing is imported but what files and
+paths it reads, to refuse them by its name.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from common.version import VERSION
 from gateway import extensions
@@ -28,10 +28,18 @@ if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and load
     from gateway.extension import Extension
     from gateway.monitoring.metrics import Metrics
     from gateway.services import Services
+    from ingest.sources.kinds import PathKind
+
+Row = TypeVar("Row", Format, "PathKind")
 
 # The modules that an extension may have, each loaded without the others, and what each holds. The
 # entry point of another distribution is in the group `nearhit.` and the name of the module.
-_HOLDS = {"extension": "EXTENSION", "commands": "COMMANDS", "formats": "FORMATS"}
+_HOLDS = {
+    "extension": "EXTENSION",
+    "commands": "COMMANDS",
+    "formats": "FORMATS",
+    "path_kinds": "PATH_KINDS",
+}
 _GROUPS = {module: f"nearhit.{module}" for module in _HOLDS} | {"extension": "nearhit.extensions"}
 
 
@@ -64,12 +72,12 @@ class FoundExtension:
             raise CommandError(f"{self._label()}: its commands are no `typer.Typer`")
         return commands
 
-    def load_formats(self) -> Sequence[Format]:
-        """The formats of files that it reads. Raises `CommandError` as `load` does."""
-        formats = self._imported("formats") or ()
-        if not all(isinstance(each, Format) for each in formats):
-            raise CommandError(f"{self._label()}: its formats are no `ingest.parse.formats.Format`")
-        return tuple(formats)
+    def load_rows(self, module: str, row: type[Row]) -> Sequence[Row]:
+        """What one of its modules lists. Raises `CommandError` as `load` does."""
+        rows = self._imported(module) or ()
+        if not all(isinstance(each, row) for each in rows):
+            raise CommandError(f"{self._label()}: one of its {module} is no `{row.__name__}`")
+        return tuple(rows)
 
     def _imported(self, module: str) -> Any:
         try:
@@ -121,18 +129,37 @@ def formats(names_off: str) -> Formats:
     names_off: as of `switched_on`. Raises `CommandError` if two extensions that are on read files
     of one suffix, or if the formats of one can't be loaded.
     """
-    off, refused, read = listed(names_off), dict[str, Format](), dict(TEXT_FORMATS)
+    return _combined(
+        names_off, TEXT_FORMATS, lambda found: by_suffix(found.load_rows("formats", Format))
+    )
+
+
+@cache
+def path_kinds(names_off: str) -> "Mapping[str, PathKind]":
+    """The kinds of sources that a path may be, by name, as `formats` has the formats of files."""
+    from ingest.sources.kinds import KINDS, PathKind
+
+    return _combined(
+        names_off,
+        KINDS,
+        lambda found: {kind.name: kind for kind in found.load_rows("path_kinds", PathKind)},
+    )
+
+
+def _combined(
+    names_off: str, core: Mapping[str, Row], load: Callable[[FoundExtension], Mapping[str, Row]]
+) -> dict[str, Row]:
+    off, refused, read = listed(names_off), dict[str, Row](), dict(core)
     for name, extension in found().items():
         if name in off:
             with suppress(CommandError):  # it may be off because it can't be loaded
                 missing = f"is read by the extension {name}, which is off"
-                refused |= by_suffix(
-                    replace(each, missing=missing) for each in extension.load_formats()
-                )
+                for key, row in load(extension).items():
+                    refused[key] = replace(row, missing=missing)
             continue
-        for suffix, each in by_suffix(extension.load_formats()).items():
-            if read.setdefault(suffix, each) is not each:
-                raise CommandError(f"extension {name}: files named {suffix} are read already")
+        for key, row in load(extension).items():
+            if read.setdefault(key, row) is not row:
+                raise CommandError(f"extension {name}: {key} is read already")
     return refused | read
 
 

@@ -1,6 +1,6 @@
 """The sources that the paths and options of `nearhit ingest` describe."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
@@ -12,7 +12,7 @@ from gateway.errors import CommandError
 from index.model import chunking_config
 from index.model.document import Summaries
 from ingest.sources.base_url import checked as checked_base_url
-from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
+from ingest.sources.kinds import FOLDER, PathKind, kind_of, open_source
 from ingest.sources.origin import Origin, place_of
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Source, document
@@ -34,10 +34,14 @@ def sources(
     name: str | None,
     origin: str | None = None,
     kind: str | None,
+    kinds: Mapping[str, PathKind],
     columns: Sequence[str],
     prune: bool,
 ) -> list[OpenedSource]:
-    """columns: each FIELD=NAME. Raises `CommandError`."""
+    """kinds: all that a path may be, but a folder. columns: each FIELD=NAME.
+
+    Raises `CommandError`.
+    """
     for option, value in (("--source", name), ("--origin", origin)):
         if value is not None and len(paths) > 1:
             raise CommandError(f"{option} names one source: give exactly one path")
@@ -45,21 +49,21 @@ def sources(
         _check_chunker(defaults.chunker)
     require_valid(defaults)
     names = dict(map(parse_column, columns))
-    kinds = [_kind(kind) if kind else kind_of(path) for path in paths]
-    if columns and not {"csv", "parquet"}.issuperset(kinds):
+    if kind is not None:
+        _check_kind(kind, kinds)
+    each_kind = [kind or kind_of(path, kinds) for path in paths]
+    if columns and not {"csv", "parquet"}.issuperset(each_kind):
         raise CommandError("--column applies only to CSV and Parquet tables")
     if prune and any(
-        path_kind == "folder" and path.is_file()
-        for path_kind, path in zip(kinds, paths, strict=True)
+        path_kind == FOLDER and path.is_file()
+        for path_kind, path in zip(each_kind, paths, strict=True)
     ):
         raise CommandError(
             "--prune compares a whole folder with the stored documents: give a folder"
         )
     opened = [
-        _opened(
-            path, open_source(path_kind, path, defaults, name=name, columns=names), name, origin
-        )
-        for path_kind, path in zip(kinds, paths, strict=True)
+        _opened(path, _open(kinds.get(path_kind), path, defaults, name, names), name, origin)
+        for path_kind, path in zip(each_kind, paths, strict=True)
     ]
     _require_distinct(opened)
     return opened
@@ -74,6 +78,18 @@ def require_valid(defaults: Defaults) -> None:
         wrong = field_errors.field_errors(error)[0]
         option = _OPTIONS[wrong.field.partition(".")[0]]
         raise CommandError(f"{option} {wrong.detail}") from None
+
+
+def _open(
+    kind: PathKind | None,
+    path: Path,
+    defaults: Defaults,
+    name: str | None,
+    columns: Mapping[str, str],
+) -> Source:
+    if kind is not None and kind.missing:
+        raise CommandError(f"{path} {kind.missing}")
+    return open_source(kind, path, defaults, name=name, columns=columns)
 
 
 def _opened(path: Path, source: Source, name: str | None, origin: str | None) -> OpenedSource:
@@ -102,11 +118,9 @@ def one_folder(sources: Sequence[OpenedSource]) -> tuple[FolderSource, Origin]:
             raise CommandError("--watch follows one folder: give exactly one folder")
 
 
-def _kind(name: str) -> Kind:
-    for kind in KINDS:
-        if kind == name:
-            return kind
-    raise CommandError(f"there is no kind {name!r}: choose {', '.join(KINDS)}")
+def _check_kind(name: str, kinds: Mapping[str, PathKind]) -> None:
+    if name not in (FOLDER, *kinds):
+        raise CommandError(f"there is no kind {name!r}: choose {', '.join((FOLDER, *kinds))}")
 
 
 def _check_chunker(name: str) -> None:

@@ -10,7 +10,7 @@ from gateway.sources import read_options
 from gateway.sources.source_schemas import PathSourceBody, SourceDocuments
 from ingest.errors import JobRefused
 from ingest.parse.formats import TEXT_FORMATS, Formats
-from ingest.sources.kinds import open_source
+from ingest.sources.kinds import KINDS, open_source
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Source
 
@@ -70,6 +70,6 @@ def _path_source(
     assert settings.sources_dir is not None, "denial_reason has checked it"
     base = (settings.sources_dir / tenant_folder(tenant)).resolve()
     label = f"NEARHIT_SOURCES_DIR/{tenant}"
-    kind, columns = body.kind, body.settings.columns
-    path = confined.locate(base, body.settings.path, label, is_folder=kind == "folder")
+    kind, columns = KINDS.get(body.kind), body.settings.columns
+    path = confined.locate(base, body.settings.path, label, is_folder=kind is None)
     return open_source(kind, path, defaults, name=name, columns=columns, within=base)

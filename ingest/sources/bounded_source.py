@@ -4,7 +4,7 @@ Its file may have been made to take gigabytes, or an hour, and no library that r
 """
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
@@ -26,11 +26,17 @@ _ENDED = "takes more memory or time to read than the limits; the rest is not rea
 
 
 class BoundedSource:
-    """The documents of the request."""
+    """The documents of the request; `documents` is the function that reads them."""
 
-    def __init__(self, request: ReaderRequest) -> None:
+    def __init__(
+        self,
+        kind: str,
+        documents: Callable[[ReaderRequest], Iterator[Item]],
+        request: ReaderRequest,
+    ) -> None:
         self.name = request.name
-        self.kind = request.kind
+        self.kind = kind
+        self._read = documents
         self._request = request
         self._process: ModuleProcess | None = None
         self._is_stopped = False
@@ -45,7 +51,7 @@ class BoundedSource:
             with ModuleProcess(_READER, _LIMITS) as self._process:
                 if self._is_stopped:
                     return
-                self._process.send(pickle.dumps(self._request))
+                self._process.send(pickle.dumps((self._read, self._request)))
                 while message := self._process.receive(_MESSAGE_BYTES_MAX, SILENT_S_MAX):
                     for line in message.splitlines():
                         item = item_codec.decode(line)

@@ -1,40 +1,57 @@
-"""Chooses the source that reads a path."""
+"""The kinds of sources that a path may be, and what opens one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 from index.model.form import composed
 from ingest.sources.bounded_source import BoundedSource
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import git
+from ingest.sources.readers import conversations, delimited, faqs, parquet
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Defaults, Source
+from ingest.sources.source import Defaults, Item, Source
 
-Kind = Literal["folder", "git", "csv", "parquet", "faqs", "conversations"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+FOLDER = "folder"
 
-_BY_SUFFIX: Mapping[str, Kind] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".yaml": "faqs",
-    ".yml": "faqs",
-    ".json": "faqs",
-    ".jsonl": "conversations",
-    ".ndjson": "conversations",
+
+@dataclass(frozen=True, slots=True)
+class PathKind:
+    """A kind whose sources are each read in a process of its own.
+
+    documents: that process imports its module alone, so it is a function of a module.
+    suffixes: of files of this kind. is_folder: whether a folder is of it, unless it is named.
+    missing: why this machine reads none; empty: it does. name_of: a source by its path.
+    """
+
+    name: str
+    documents: Callable[[ReaderRequest], Iterator[Item]]
+    suffixes: tuple[str, ...] = ()
+    is_folder: Callable[[Path], bool] = lambda _path: False
+    missing: str = ""
+    name_of: Callable[[Path], str] = lambda path: path.stem
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        PathKind("csv", delimited.documents, (".csv", ".tsv")),
+        PathKind("parquet", parquet.documents, (".parquet",)),
+        PathKind("faqs", faqs.documents, (".yaml", ".yml", ".json")),
+        PathKind("conversations", conversations.documents, (".jsonl", ".ndjson")),
+    )
 }
 
 
-def kind_of(path: Path) -> Kind:
-    """Judged by a file's suffix; a working tree of a repository is a folder."""
-    if path.is_dir():
-        return "git" if git.is_bare(path) else "folder"
-    return _BY_SUFFIX.get(path.suffix.lower(), "folder")
+def kind_of(path: Path, kinds: Mapping[str, PathKind]) -> str:
+    """Judged by a file's suffix, and by what is in a folder."""
+    for kind in kinds.values():
+        if kind.is_folder(path) if path.is_dir() else path.suffix.lower() in kind.suffixes:
+            return kind.name
+    return FOLDER
 
 
 def open_source(
-    kind: Kind,
+    kind: PathKind | None,
     path: Path,
     defaults: Defaults,
     *,
@@ -44,17 +61,12 @@ def open_source(
 ) -> Source:
     """Open a source. columns: of a table, by field; see `ingest.sources.readers.table`.
 
-    within: the resolved folder that contains all files; None for a repository, whose files `git`
-    opens.
+    within: the resolved folder that contains all files; None allows any location.
 
-    A folder's files are read here: each is bounded, or has the process of `Extractor`. All else is
-    read in a process of its own.
+    kind: None for a folder, whose files are read here: each is bounded, or has the process of
+    `Extractor`. All else is read in a process of its own.
     """
-    if kind == "folder":
+    if kind is None:
         return FolderSource(path, defaults, name=name, within=within)
-    if kind == "git":
-        assert within is None, "git opens its files itself"
-        path = path.resolve()
-        name = name or path.name.removesuffix(".git")
-    request = ReaderRequest(kind, path, defaults, composed(name or path.stem), columns, within)
-    return BoundedSource(request)
+    request = ReaderRequest(path, defaults, composed(name or kind.name_of(path)), columns, within)
+    return BoundedSource(kind.name, kind.documents, request)

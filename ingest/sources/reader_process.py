@@ -2,9 +2,8 @@
 
 import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
-from typing import assert_never
 
 from common.processes.module_process import connect
 from index.model.identifiers import use_case
@@ -12,8 +11,6 @@ from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.bounded_source import ITEM_BYTES_MAX
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import conversations, delimited, faqs, parquet
-from ingest.sources.readers.git import GitSource
 from ingest.sources.source import Item, RefusedItem
 
 _REQUEST_BYTES_MAX = 2**20
@@ -21,27 +18,13 @@ _TOGETHER_S, _TOGETHER_BYTES = 0.05, 65_536  # starting values
 _TOO_LARGE = "takes more memory to read than the limit; the rest is not read"
 
 
-def _documents(request: ReaderRequest) -> Iterator[Item]:
-    match request.kind:
-        case "git":
-            return GitSource(request).documents()
-        case "csv":
-            return delimited.documents(request)
-        case "parquet":
-            return parquet.documents(request)
-        case "faqs":
-            return faqs.documents(request)
-        case "conversations":
-            return conversations.documents(request)
-        case kind:
-            assert_never(kind)
-
-
-def _lines(request: ReaderRequest) -> Iterator[bytes]:
+def _lines(
+    documents: Callable[[ReaderRequest], Iterator[Item]], request: ReaderRequest
+) -> Iterator[bytes]:
     """The items, and at last the end. Libraries raise any exception."""
     whole, failure = request.path.name or request.name, None
     try:
-        for item in _documents(request):
+        for item in documents(request):
             message = item_codec.encode(item)
             if len(message) > ITEM_BYTES_MAX:
                 reason = f"has an item of over {ITEM_BYTES_MAX:,} bytes"
@@ -58,9 +41,9 @@ def _lines(request: ReaderRequest) -> Iterator[bytes]:
 
 
 def _serve(connection: Connection) -> None:
-    request = pickle.loads(connection.recv_bytes(_REQUEST_BYTES_MAX))  # noqa: S301  the parent's
+    documents, request = pickle.loads(connection.recv_bytes(_REQUEST_BYTES_MAX))  # noqa: S301  the parent's
     use_case(request.identifier_case)
-    for message in _together(_lines(request)):
+    for message in _together(_lines(documents, request)):
         connection.send_bytes(message)
 
 

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.sources.source import Defaults
-
-Kind: TypeAlias = Literal["git", "csv", "parquet", "faqs", "conversations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,6 @@ class ReaderRequest:
     within: the resolved folder that must contain the file; None allows any location.
     """
 
-    kind: Kind
     path: Path
     defaults: Defaults
     name: str

@@ -152,6 +152,7 @@ def ingest(
             name=source,
             origin=origin,
             kind=kind,
+            kinds=installed_extensions.path_kinds(settings.extensions_off),
             columns=column or [],
             prune=prune,
         )

@@ -23,6 +23,7 @@ from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.search.query_embedder import Embedder
+from ingest.sources.kinds import kind_of, open_source
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.gateway.mcp.test_mcp import connected as mcp_connected
@@ -74,6 +75,18 @@ _ENTRY = """
 {name} = {module}_commands:COMMANDS
 [nearhit.formats]
 {name} = {module}_formats:FORMATS
+[nearhit.path_kinds]
+{name} = {module}_path_kinds:PATH_KINDS
+"""
+_LINES = """
+from ingest.sources.kinds import PathKind
+from ingest.sources.source import document
+def documents(request):
+    for number, line in enumerate(request.path.read_text().splitlines()):
+        own = {{"document_id": f"{{request.name}}/{{number}}", "source": request.name}}
+        fields = request.defaults.fields() | own
+        yield document(fields | {{"title": line, "text": line, "uri": ""}})
+PATH_KINDS = (PathKind("{name}", documents, (".lines",)),)
 """
 _FORMATS = """
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
@@ -119,6 +132,7 @@ def load(names_off: str) -> list[str]:
 def _forget() -> None:
     installed_extensions.found.cache_clear()
     installed_extensions.formats.cache_clear()
+    installed_extensions.path_kinds.cache_clear()
     installed_extensions.switched_on.cache_clear()
 
 
@@ -136,11 +150,13 @@ def install(
     text: str,
     commands: str = "COMMANDS = None",
     formats: str = "FORMATS = ()",
+    path_kinds: str = "PATH_KINDS = ()",
 ) -> None:
     """What an installer leaves of a distribution with one extension."""
     (site / f"{module}.py").write_text(text)
     (site / f"{module}_commands.py").write_text(commands)
     (site / f"{module}_formats.py").write_text(formats)
+    (site / f"{module}_path_kinds.py").write_text(path_kinds)
     info = site / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
@@ -346,12 +362,31 @@ def test_files_that_two_extensions_would_read_are_read_by_the_one_that_is_on(sit
     install(site, "pdfs", "pdfs", "1 / 0\n", formats=_FORMATS.format(suffix=".pdf"))
     install(site, "ends", "ends", "1 / 0\n", formats="import nothing_such\n")
 
-    with pytest.raises(CommandError, match=r"extension pdfs: files named \.pdf are read already"):
+    with pytest.raises(CommandError, match=r"extension pdfs: \.pdf is read already"):
         installed_extensions.formats("ends")
     with pytest.raises(CommandError, match=r"extension ends of ends 1\.0 can't be loaded"):
         installed_extensions.formats("formats")
     assert installed_extensions.formats("formats, ends")[".pdf"].name == "a YELL"
     assert installed_extensions.formats("pdfs, ends")[".pdf"].name == "a PDF"
+
+
+def test_an_extension_reads_a_path_of_its_kind_in_a_process_of_its_own(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "lines", "lines", "1 / 0\n", path_kinds=_LINES.format(name="lines"))
+    install(site, "other", "other", "1 / 0\n", path_kinds=_LINES.format(name="csv"))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    path = site / "poem.lines"
+    path.write_text("One.\nTwo.\n")
+
+    kinds = installed_extensions.path_kinds("other")
+    source = open_source(kinds[kind_of(path, kinds)], path, Defaults(), name=None, columns={})
+
+    read = [item.document_id for item in source.documents() if isinstance(item, Document)]
+    assert read == ["poem/0", "poem/1"]
+    assert installed_extensions.path_kinds("lines, other")["lines"].missing
+    with pytest.raises(CommandError, match="extension other: csv is read already"):
+        installed_extensions.path_kinds("")
 
 
 async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.kinds import Kind, open_source
+from ingest.sources.kinds import KINDS, open_source
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, RefusedItem
 
@@ -122,12 +122,12 @@ class TestSources:
         ],
     )
     def test_a_source_that_becomes_a_link_once_it_is_opened_is_refused_whole(
-        self, folder: Path, kind: Kind, name: str, content: str
+        self, folder: Path, kind: str, name: str, content: str
     ) -> None:
         for tenant in ("acme", "beta"):
             (folder.parent / tenant / "handbook" / name).write_text(content)
         path = folder / "handbook" if kind == "folder" else folder / "handbook" / name
-        source = open_source(kind, path, Defaults(), name="x", columns={}, within=folder)
+        source = open_source(KINDS.get(kind), path, Defaults(), name="x", columns={}, within=folder)
         replace_by_link(folder, str(path.relative_to(folder)), is_relative=False)
 
         (item,) = source.documents()

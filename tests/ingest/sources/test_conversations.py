@@ -25,7 +25,7 @@ def read(path: Path, *lines: str | bytes) -> list[Item]:
 
 
 def items_of(file: Path) -> list[Item]:
-    request = ReaderRequest("conversations", file, Defaults(readers=("tenant",)), "talks")
+    request = ReaderRequest(file, Defaults(readers=("tenant",)), "talks")
     return list(conversations.documents(request))
 
 

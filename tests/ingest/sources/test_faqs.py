@@ -27,7 +27,7 @@ YAML = """
 
 def read(path: Path, content: str, name: str = "faqs.yaml") -> list[Item]:
     defaults = Defaults(readers=("tenant",), tags=("all",))
-    request = ReaderRequest("faqs", write(path / name, content), defaults, "faqs")
+    request = ReaderRequest(write(path / name, content), defaults, "faqs")
     return list(faqs.documents(request))
 
 

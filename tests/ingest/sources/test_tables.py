@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from index.model.document import Document
-from ingest.sources.reader_request import Kind, ReaderRequest
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import delimited
 from ingest.sources.readers import parquet as parquet_reader
 from ingest.sources.readers.delimited import ROW_CHARACTERS_MAX
@@ -32,8 +32,8 @@ def parquet(path: Path, table: pa.Table, columns: Mapping[str, str] | None = Non
     return documents("parquet", file, columns)
 
 
-def documents(kind: Kind, file: Path, columns: Mapping[str, str] | None = None) -> list[Item]:
-    request = ReaderRequest(kind, file, DEFAULTS, file.stem, columns or {})
+def documents(kind: str, file: Path, columns: Mapping[str, str] | None = None) -> list[Item]:
+    request = ReaderRequest(file, DEFAULTS, file.stem, columns or {})
     return list(READERS[kind](request))
 
 
@@ -448,7 +448,7 @@ def test_parquet_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path, kind: Kind) -> None:
+def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path, kind: str) -> None:
     with write(tmp_path / "large").open("r+b") as large:
         large.truncate(5 * 2**30)
     files = [tmp_path / name for name in ("nowhere", "large", ".")]

@@ -6,11 +6,13 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gateway import installed_extensions
 from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
@@ -29,6 +31,9 @@ from tests.ingest.sources.files import write
 pytestmark = pytest.mark.anyio
 
 WAIT_S_MAX = 120.0
+
+
+KINDS = installed_extensions.path_kinds("")
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +58,19 @@ async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gatew
         yield made
 
 
-def opened(*named: Path, name: str | None = None, kind: str | None = None) -> list[Source]:
-    sources = ingest_paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
-    return [each.source for each in sources]
+def opened_sources(named: Sequence[Path], **changes: Any) -> list[ingest_paths.OpenedSource]:
+    usual: dict[str, Any] = {
+        "name": None,
+        "kind": None,
+        "kinds": KINDS,
+        "columns": [],
+        "prune": False,
+    }
+    return ingest_paths.sources(named, **usual | {"defaults": Defaults()} | changes)
+
+
+def opened(*named: Path, **changes: Any) -> list[Source]:
+    return [each.source for each in opened_sources(named, **changes)]
 
 
 def kind_of(source: Source) -> str:
@@ -103,6 +118,15 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
     assert bare.name == "bare"
 
 
+def test_a_repository_is_refused_by_the_name_of_what_reads_it_if_that_is_off(
+    tmp_path: Path,
+) -> None:
+    off = installed_extensions.path_kinds("sources_git")
+
+    with pytest.raises(CommandError, match=r"is read by the extension sources_git, which is off$"):
+        opened(tmp_path, kind="git", kinds=off)
+
+
 @pytest.mark.parametrize("name", ["none", "extract", "model"])
 def test_who_sums_up_is_one_of_three(name: str) -> None:
     assert ingest_paths.summaries(name) == name
@@ -121,7 +145,10 @@ def test_a_base_url_is_one_that_opens() -> None:
     ("wanted", "reason"),
     [
         ({"name": "one"}, "--source names one source: give exactly one path"),
-        ({"kind": "mail"}, "there is no kind 'mail': choose folder, git, csv"),
+        (
+            {"kind": "mail"},
+            "there is no kind 'mail': choose folder, csv",
+        ),
         ({"columns": ["text"]}, "--column text: write FIELD=NAME"),
         ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
         ({"prune": True}, "--prune compares a whole folder"),
@@ -135,16 +162,8 @@ def test_what_makes_no_sense_is_told(
     tmp_path: Path, wanted: dict[str, object], reason: str
 ) -> None:
     named = [write(tmp_path / "a.md"), tmp_path]
-    usual: dict[str, object] = {
-        "defaults": Defaults(),
-        "name": None,
-        "kind": None,
-        "columns": [],
-        "prune": False,
-    }
-
     with pytest.raises(CommandError) as refused:
-        ingest_paths.sources(named, **{**usual, **wanted})  # type: ignore[arg-type]
+        opened_sources(named, **wanted)
 
     assert str(refused.value).startswith(reason)
 
@@ -153,10 +172,7 @@ def test_only_one_folder_can_be_watched(tmp_path: Path) -> None:
     note, table = write(tmp_path / "a.md"), write(tmp_path / "b.csv")
 
     def one_folder(*named: Path) -> str:
-        sources = ingest_paths.sources(
-            named, Defaults(), name=None, kind=None, columns=[], prune=False
-        )
-        return ingest_paths.one_folder(sources)[0].name
+        return ingest_paths.one_folder(opened_sources(named))[0].name
 
     assert one_folder(tmp_path) == tmp_path.name
     for others in ([note], [table], [tmp_path, tmp_path]):
@@ -185,10 +201,7 @@ def test_a_place_is_the_same_by_any_path_to_it(
     monkeypatch.chdir(note.parent)
 
     ways = (note.parent, Path(), Path("../docs"), tmp_path / "link", note)
-    origins = [
-        ingest_paths.sources([way], Defaults(), name="x", kind=None, columns=[], prune=False)
-        for way in ways
-    ]
+    origins = [opened_sources([way], name="x") for way in ways]
 
     assert len({each.origin.name for (each,) in origins}) == 1
     assert origins[0][0].origin.name.endswith(f":{note.parent.resolve()}")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from gateway.operator import ingest_progress
 from gateway.operator.pace import Pace, duration
-from ingest.sources.kinds import open_source
+from ingest.sources.kinds import KINDS, open_source
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
@@ -104,7 +104,7 @@ def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
-    source = open_source("csv", tmp_path / "leads.csv", Defaults(), name=None, columns={})
+    source = open_source(KINDS["csv"], tmp_path / "leads.csv", Defaults(), name=None, columns={})
     report = Report(documents=1_200)
     report.refuse(RefusedItem("x", "y"))
 

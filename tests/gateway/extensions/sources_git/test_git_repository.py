@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gateway import installed_extensions
+from gateway.extensions.sources_git.git_repository import GitSource
 from index.model.document import Document
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers.git import GitSource
 from ingest.sources.source import BlankItem, Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
@@ -73,7 +73,7 @@ def read(root: Path) -> list[Item]:
 
 def items_of(root: Path, defaults: Defaults) -> list[Item]:
     name = root.name.removesuffix(".git")
-    return list(GitSource(ReaderRequest("git", root, defaults, name)).documents())
+    return list(GitSource(ReaderRequest(root, defaults, name)).documents())
 
 
 def by_uri(items: list[Item]) -> dict[str, Document]:

@@ -333,6 +333,11 @@ def _time_limit(git: "subprocess.Popen[bytes]") -> Iterator[None]:
         killer.cancel()
 
 
+def documents(request: ReaderRequest) -> Iterator[Item]:
+    """Of the process that reads the repository."""
+    return GitSource(request).documents()
+
+
 def is_bare(path: Path) -> bool:
     """Whether the path is a repository without a working tree."""
     return all((path / name).exists() for name in ("HEAD", "objects", "refs"))
