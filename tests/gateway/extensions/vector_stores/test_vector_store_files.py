@@ -297,6 +297,25 @@ async def test_a_chunking_strategy_cuts_as_it_says(client: AsyncOpenAI) -> None:
     }
 
 
+@pytest.mark.isolated
+async def test_a_file_is_refused_by_the_name_of_the_extension_that_would_read_it(
+    settings: Settings, embedder: Embedder
+) -> None:
+    off = settings.model_copy(update={"extensions_off": "formats"})
+
+    async with running(off, embedder) as gateway:
+        await gateway.tenant("acme")
+        async with client_of(await gateway.caller("ana")) as client:
+            store = await client.vector_stores.create(name="Handbook")
+            file = await client.files.create(file=("leave.pdf", b"%PDF-"), purpose="assistants")
+            failed = await client.vector_stores.files.create_and_poll(
+                file.id, vector_store_id=store.id
+            )
+
+    assert failed.last_error is not None
+    assert failed.last_error.message == "leave.pdf is read by the extension formats, which is off."
+
+
 NO_TEXTS = [
     ("bad.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "unsupported_file"),
     ("nul.txt", b"a\0\0\0\0b", "unsupported_file"),
