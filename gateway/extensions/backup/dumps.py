@@ -128,8 +128,8 @@ def restore(url: str, dump: Dump, begin: str) -> None:
                 postgres_programs.program("psql"),
                 "--no-psqlrc",
                 "--quiet",
-                "--set",
-                "ON_ERROR_STOP=1",
+                "--set=ON_ERROR_STOP=1",
+                "--set=SHOW_CONTEXT=never",  # the lines of our own code
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

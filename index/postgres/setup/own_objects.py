@@ -116,7 +116,7 @@ BEGIN
         EXIT WHEN dependents IS NULL;
         IF dropped = 0 THEN
             RAISE EXCEPTION USING MESSAGE = 'what is not Nearhit''s depends on what is: '
-                || replace(dependents, E'\n', '; ') || '. Drop it, and make it again afterwards';
+                || replace(dependents, E'\n', '; ') || '. Drop it, and make it again';
         END IF;
     END LOOP;
 END $drop$;
