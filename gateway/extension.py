@@ -25,7 +25,7 @@ from gateway.auth.jwk import thumbprint
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.background_flush import FlushBuffer
 from gateway.caching.change_feed import ChangeLogFeed
-from gateway.content import encode_json
+from gateway.content import decode_json, encode_json
 from gateway.document_address import Address, address_of, address_of_hit, parse_address
 from gateway.documents import document_update, preconditions
 from gateway.documents.batch_endpoint import lines_of
@@ -243,6 +243,7 @@ __all__ = [
     "body_limit",
     "compute_answer",
     "conversation",
+    "decode_json",
     "default_quotas",
     "document_update",
     "encode_json",

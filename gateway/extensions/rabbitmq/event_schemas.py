@@ -27,6 +27,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from gateway.extension import decode_json, problems
 from gateway.extensions.rabbitmq.errors import EventRefused
 from index.documents.event_versions import EventUpdate, EventVersion
 from index.model import chunking_config
@@ -119,7 +120,10 @@ def parse(body: bytes, tenant: str, bytes_max: int) -> Event:
     if len(body) > bytes_max:
         raise EventRefused(f"over {bytes_max:,} bytes")
     try:
+        decode_json(body)
         event = _EVENT.validate_json(body)
+    except problems.Problem as problem:
+        raise EventRefused(problem.detail) from None
     except ValidationError as error:
         raise EventRefused(reason(error)) from None
     if event.tenant not in (None, tenant):

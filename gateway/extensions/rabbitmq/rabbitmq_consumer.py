@@ -13,6 +13,7 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from weakref import WeakValueDictionary
 
 import aio_pika
@@ -28,6 +29,7 @@ from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
 from common import background_tasks
+from common.errors import Saturated
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.errors import EventRefused
 from gateway.extensions.rabbitmq.event_handler import EventHandler
@@ -140,6 +142,7 @@ class _QueueConsumer:
     tenant: str
     stop: asyncio.Event
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    parsing: asyncio.Lock = field(default_factory=asyncio.Lock)
     locks: MutableMapping[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def run(self) -> None:
@@ -190,14 +193,19 @@ class _QueueConsumer:
             self.consumer.count("applied" if reason is None else "dead_lettered")
         except _Stopped:
             pass
-        except CONNECTION_EXCEPTIONS as lost:
+        except (*CONNECTION_EXCEPTIONS, Saturated) as lost:
             log.warning("event", state="not_acknowledged", queue=self.queue, detail=str(lost))
             self.ended.set()
 
     async def _apply_with_retries(self, body: bytes) -> str | None:
         """Apply the event; the reason if it can never be applied, else None."""
+        threads = self.consumer.handler.writer.threads.of(self.tenant)
+        parse = partial(
+            event_schemas.parse, tenant=self.tenant, bytes_max=self.consumer.size_bytes_max
+        )
         try:
-            event = event_schemas.parse(body, self.tenant, self.consumer.size_bytes_max)
+            async with self.parsing:  # a short event does not pass a long one
+                (event,) = await threads.map(parse, [body])
         except EventRefused as refused:
             return str(refused)
         async with self.locks.setdefault(event.document_id, asyncio.Lock()):
@@ -206,7 +214,7 @@ class _QueueConsumer:
                     raise _Stopped
                 try:
                     return await self._apply(event)
-                except (DatabaseUnavailable, DocumentContended) as error:
+                except (DatabaseUnavailable, DocumentContended, Saturated) as error:
                     pause_s, detail = _UNAVAILABLE.pause_after_s(attempts), str(error)
                 except EmbeddingUnavailable as error:
                     if attempts >= self.consumer.attempts_max:
@@ -220,7 +228,7 @@ class _QueueConsumer:
         """Apply the event once; the reason if it can never be applied. Raises temporary errors."""
         try:
             await self.consumer.handler.handle(self.tenant, event)
-        except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
+        except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable, Saturated):
             raise
         except (
             DocumentTooLong, EventRefused, QuotaExceeded, SourceReserved, TenantMissing,

@@ -120,6 +120,15 @@ class TestBadEvents:
         with pytest.raises(EventRefused):
             event_schemas.parse(body, "acme", 10_000)
 
+    def test_name_nothing_twice_and_hold_no_more_than_a_body_may(self) -> None:
+        twice = b'{"type":"delete","document_id":"a","version":1,"version":2}'
+        names = b",".join(b'"%d":1' % number for number in range(30_000))
+        many = b'{"type":"update","document_id":"a","version":1,"document":{%b}}' % names
+
+        for body, reason in ((twice, "duplicate name"), (many, "at most 20,000")):
+            with pytest.raises(EventRefused, match=reason):
+                event_schemas.parse(body, "acme", 1_000_000)
+
     @given(st.binary(max_size=200) | st.text().map(str.encode))
     def test_never_raise_anything_else(self, body: bytes) -> None:
         with pytest.raises(EventRefused):

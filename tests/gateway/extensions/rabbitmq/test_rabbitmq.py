@@ -1,6 +1,7 @@
 """Events from a real RabbitMQ: done once committed, or dead with the reason; nothing is lost."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from pydantic import SecretStr
 
-from gateway.extensions.rabbitmq import rabbitmq_consumer
+from gateway.extensions.rabbitmq import event_schemas, rabbitmq_consumer
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_schemas import Event
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
@@ -179,6 +180,24 @@ async def test_events_are_done_and_acknowledged(
     assert changed.readers == ("tenant",)
     assert gone is None
     assert await left(broker) == 0
+
+
+async def test_a_long_event_is_parsed_in_a_thread(
+    worker: EventWorker, channel: AbstractChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, parse = [], event_schemas.parse
+
+    def parse_watched(body: bytes, tenant: str, bytes_max: int) -> Event:
+        threads.append(threading.get_ident())
+        return parse(body, tenant, bytes_max)
+
+    monkeypatch.setattr(event_schemas, "parse", parse_watched)
+    await send(channel, update(1, SECOND * 10_000))
+    await send(channel, update(2, FIRST))
+    await worker.until(FIRST)
+
+    assert len(threads) == 2
+    assert threads[0] != threading.get_ident() == threads[1]
 
 
 @pytest.mark.parametrize(
