@@ -145,7 +145,7 @@ class QueueFull(IndexStoreError):
     """Nothing was queued; a later retry may succeed."""
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
-        super().__init__(f"{tenant} already has {waiting_max:,} waiting jobs")
+        super().__init__(f"{tenant} already has {waiting_max:,} jobs that wait or have failed")
 
 
 class VectorRefused(IndexStoreError):

@@ -22,7 +22,7 @@ from index.postgres.session import Row, Session
 
 CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
 PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0001_schema.sql; twice a document's longest body
-WAITING_MAX = 10_000  # of a tenant; a starting value, not measured
+WAITING_MAX = 10_000  # of a tenant, with failed ones for a write; a starting value
 # With the pauses of ingest/worker/job_worker.py about ten minutes; a starting value, not measured.
 ATTEMPTS_MAX = 8
 _NEWEST = 2**63 - 1
@@ -126,7 +126,9 @@ async def enqueue(session: Session, job: NewJob) -> str:
     """
     if len(job.payload) > PAYLOAD_BYTES_MAX:
         raise PayloadTooLarge(PAYLOAD_BYTES_MAX)
-    is_full = await session.value("jobs.is_queue_full", job.tenant, WAITING_MAX)
+    # What fails stays, with its text; removals and readings are not held up by that.
+    counts_failed = bool(job.parts)
+    is_full = await session.value("jobs.is_queue_full", job.tenant, WAITING_MAX, counts_failed)
     if is_full is None:
         raise TenantMissing(job.tenant)
     if is_full:

@@ -4,11 +4,14 @@
 -- uses: principals
 
 -- name: is_queue_full
--- $1 tenant, $2 limit: true if as many jobs of the tenant wait. No row if the tenant does not exist or is
--- being deleted.
+-- $1 tenant, $2 limit, $3 whether failed jobs count: true if as many jobs of the tenant wait. No row if the
+-- tenant does not exist or is being deleted.
 SELECT (
     SELECT count(*)
-    FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting
+    FROM (
+        SELECT FROM jobs
+        WHERE tenant = $1 AND state <> 'done' AND (state = 'waiting' OR $3::boolean) LIMIT $2
+    ) AS counted
 ) >= $2
 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 

@@ -12,6 +12,7 @@ from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import ClaimedJob, Job, JobLease, JobQueue, NewJob
 from index.model.scope import Maker
+from index.model.write_order import CONTENT
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
@@ -110,6 +111,11 @@ async def test_who_asks_for_too_much_is_told(
     with pytest.raises(QueueFull):
         await queue.enqueue(a_job())
     assert await queue.enqueue(a_job(tenant="beta"))
+
+    await connection.execute("UPDATE jobs SET state = 'failed', ended_at = now()")
+    assert await queue.enqueue(a_job()), "no removal or reading waits for failed writes"
+    with pytest.raises(QueueFull):
+        await queue.enqueue_document("leave", replace(a_job(), parts=CONTENT))
 
 
 class TestTenants:
