@@ -78,6 +78,7 @@ def checked_out() -> Iterator[Checkout]:
             "NEARHIT_DATA_DIR": str(top / "data"),
             "NEARHIT_PORT": port,
             "PATH": ":".join([str(programs), *system]),
+            "PIP_COMPILE": "0",  # of all modules the lines import a part
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_NO_BUILD_ISOLATION": "0",  # pip's way to say that there is none
             "PIP_NO_INDEX": "1",

@@ -23,8 +23,10 @@ from tests.system_programs import needs
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, needs("curl"), needs("openssl")]
 
 README, CONTRIBUTING, TUTORIAL, RUN = FIRST_HOUR
+# Of CONTRIBUTING; all lines of the other pages are run.
 _NOT_RUN = {
     "uvx pre-commit install": "it fetches a package, which changes the checkout",
+    "make demo": "the README's test runs it, in a new checkout",
     "pytest -n 4": "it runs all tests, of which this is one",
 }
 _LOGIN = "gateway"  # in run.md it is `nearhit`, as the superuser of the test's server is called
