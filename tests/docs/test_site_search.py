@@ -15,7 +15,7 @@ async def test_a_search_on_a_page_from_the_disk_leads_to_another_page() -> None:
     async with chromium() as browser:
         page = await browser.new_page()
         errors: list[str] = []
-        page.on("console", lambda message: errors.append(message.text))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("requestfailed", lambda request: errors.append(request.url))
 
