@@ -11,28 +11,22 @@ import structlog
 from cache.redis.node_status import NodeStatus
 from cache.redis.store import RedisStore
 from index.postgres.database import Database
-from index.postgres.functions.function_roles import Connection
-from index.postgres.setup import server_state
+from index.postgres.setup.database_problem import DatabaseProblem
 
 log = structlog.get_logger()
 
 
 async def log_all(database: Database, store: RedisStore) -> None:
-    """Raises `DatabaseUnavailable`."""
-    async with database.session() as session:
-        found = await of_postgres(session.connection)
-    for detail in found:
+    for detail in of_postgres(database.problems):
         log.warning("database", detail=detail)
     for status in await store.node_statuses():
         for detail in of_redis(status):
             log.warning("redis", node=status.node, policy=status.eviction_policy, detail=detail)
 
 
-async def of_postgres(connection: Connection) -> Sequence[str]:
-    return [
-        f"{text}; an administrator runs {remedy}" if remedy else text
-        for text, remedy in await server_state.problems(connection)
-    ]
+def of_postgres(problems: Sequence[DatabaseProblem]) -> Iterator[str]:
+    for text, remedy in problems:
+        yield f"{text}; an administrator runs {remedy}" if remedy else text
 
 
 def of_redis(status: NodeStatus) -> Iterator[str]:

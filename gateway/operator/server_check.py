@@ -9,7 +9,7 @@ from gateway.monitoring import server_warnings
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
 from index.postgres import connections
-from index.postgres.setup import migrate, shipped_migrations
+from index.postgres.setup import migrate, server_state, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 
 
@@ -44,8 +44,9 @@ async def _postgres(settings: Settings) -> AsyncIterator[str]:
         else "PostgreSQL answers, and its schema is up to date"
     )
     async with connections.direct_connection(url) as connection:
-        for sentence in await server_warnings.of_postgres(connection):
-            yield sentence
+        problems = await server_state.problems(connection)
+    for sentence in server_warnings.of_postgres(problems):
+        yield sentence
 
 
 async def _redis(settings: Settings) -> AsyncIterator[str]:

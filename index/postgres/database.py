@@ -27,7 +27,8 @@ from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import STATEMENTS, ObserveStatement, Row, Session
 from index.postgres.session_shares import SessionShares
-from index.postgres.setup import pgvector_version
+from index.postgres.setup import pgvector_version, server_state
+from index.postgres.setup.database_problem import DatabaseProblem
 
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
 
@@ -38,6 +39,7 @@ class Database:
     url: of the server itself, even if the pool uses a pooler.
     searching: the connections of searches alone.
     history: the database's history when last read; empty before that.
+    problems: what an operator has to know of the server, as it was when it was connected.
     dedicated: the connection for small statements that are run all the time.
     """
 
@@ -55,6 +57,7 @@ class Database:
         """primary: where functions are created, if this server is a standby."""
         self.searching = searches
         self.history = ""
+        self.problems: Sequence[DatabaseProblem] = ()
         self._url = url
         self._pool = pool
         self._shares = SessionShares(max(1, pool.get_max_size() - 1))  # one is dedicated
@@ -266,6 +269,8 @@ async def connect(
             with unavailable, connections.role_errors():
                 await function_roles.check_all(owner, searching, ACQUIRE_TIMEOUT_S)
             await searches.create_functions()
+            async with database.session() as session:
+                database.problems = await server_state.problems(session.connection)
             if ahead.all:  # on the connection that has served until here, taken before others do
                 connection = await owner.acquire()
                 work = prepared_ahead.prepare_on(owner, connection, _texts(ahead.all))

@@ -177,8 +177,7 @@ async def _look_at_servers(settings: "Settings", database: "Database") -> _Serve
     gateways = Counter(await ReadLeaseStore(database).regions())
     async with open_redis(settings) as redis:
         nodes = await redis.node_statuses()
-    async with database.session() as session:
-        warnings = [*await server_warnings.of_postgres(session.connection)]
+    warnings = [*server_warnings.of_postgres(database.problems)]
     warnings += [sentence for node in nodes for sentence in server_warnings.of_redis(node)]
     return _Servers(gateways, await standbys.statuses(database), nodes, warnings)
 

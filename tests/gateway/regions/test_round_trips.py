@@ -27,7 +27,7 @@ _CONNECTIONS = 2  # on which it is prepared
 # What is measured on a quiet machine, and half as much: work in the background that takes its turn
 # between two requests of a busy one adds to the count.
 _MAX = {"start": 28 + 14, "search": 6 + 6, "write": 13 + 7}
-_ATTEMPTS_MAX = 8  # a very busy machine adds more, but not each time
+_ATTEMPTS_MAX = 4  # a very busy machine adds more, but not each time
 # TCP, a login of three, LISTEN, the preparation of the renewal, and the renewal.
 _LEASE_AGAIN_MAX = 7
 
