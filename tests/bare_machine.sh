@@ -6,7 +6,8 @@
 #
 # FOLDER     the system; debootstrap makes it unless it is there
 # SUITE, MIRROR    what debootstrap takes it from
-# HOST_FILES       paths that are copied into it: what a network asks for, pip's and apt's settings
+# HOST_FILES       paths that are copied into it: pip's and apt's settings, a certificate that a network asks for;
+#                  not below /etc/ssl/certs, which the package ca-certificates makes anew
 # HOST_VARIABLES   names of variables that its commands see, such as PIP_CERT
 # TRANSCRIPT       the file that keeps what is printed
 set -euo pipefail
