@@ -1,9 +1,11 @@
 """Two heads are equal if they differ in the length, the request's id and `traceparent` alone."""
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from cache.rate_limit import RateLimiter
 from common.shares.budget import FairBudget
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Freshness
@@ -24,6 +26,25 @@ class Knowing:
 
     def known(self, _digest: bytes) -> Principal:
         return ANA
+
+    def recall(self, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(principal=ANA)
+
+
+class Tokens:
+    """Those of one bucket."""
+
+    has_token = True
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+    def spend(self) -> bool:
+        self.spent += 1
+        return True
+
+    def unspend(self) -> None:
+        self.spent -= 1
 
 
 class AnyRequest:
@@ -145,3 +166,26 @@ async def test_a_traced_request_takes_the_usual_way() -> None:
     knowing = remembering(request(traceparent=PARENT), is_traced=True)
 
     assert knowing.find(request(traceparent=PARENT), 0.0) is None
+
+
+async def test_what_takes_the_usual_way_has_spent_no_token() -> None:
+    tokens, answered = Tokens(), list[object]()
+    knowing = remembering(request())
+    rate = SimpleNamespace(size=1, per_s=1.0)
+    limiter = SimpleNamespace(local_tokens=lambda *_: tokens, rate=rate)
+    knowing.admission = AdmissionControl(
+        {"key": cast("RateLimiter", limiter)},
+        requests=knowing.admission.requests,
+        streams=knowing.admission.streams,
+        body_bytes=knowing.admission.body_bytes,
+    )
+
+    assert knowing.find(request(b"[]"), 0.0) is None  # which the application has to read
+    assert tokens.spent == 0
+    found = knowing.find(request(), 0.0)
+    assert found is not None
+    assert tokens.spent == 1
+    found.begin(answered.append)  # memory has no answer after all
+
+    assert answered == [None]
+    assert tokens.spent == 0

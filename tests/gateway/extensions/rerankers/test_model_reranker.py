@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from gateway import configured_reranker
+from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat
@@ -77,3 +79,20 @@ async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: S
 
     assert first.headers["nearhit-rerank"] == "model"
     assert second.headers["nearhit-rerank"] == "failed; budget"
+
+
+def test_all_that_an_order_depends_on_is_in_the_name_of_its_reranker() -> None:
+    service = {"reranker": "service:http://one/rerank"}
+    model = {"reranker": "model", "chat_model": "one"}
+    settings = [
+        service,
+        {"reranker": "service:http://two/rerank"},
+        service | {"chat_models": {"rerank": "m"}},
+        model,
+        {"reranker": "model", "chat_model": "two"},
+        model | {"chat_base_url": "http://other"},
+    ]
+
+    found = [configured_reranker.find(Settings.model_validate(each)) for each in settings]
+
+    assert len({each.name for each in found if each is not None}) == len(settings)
