@@ -8,8 +8,9 @@ of everybody's by a hundred of its own.
    own tenant has used `_SLICE_S` more than that one. Otherwise it waits in its tenant's queue.
 2. Every other iteration of the loop runs some waiting steps, about `_SLICE_S` of them: those of the
    tenant that has used the least. The clients of a tenant take turns.
-3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
-   that others used meanwhile.
+3. A tenant that has used less than the others is owed at most `_CREDIT_S`, so that what it does now
+   and then, such as a write, is as quick as when it is alone, and does not delay others for longer.
+   Once no step waits, all have used the same.
 4. Beside others, a tenant's long steps keep at most half of the processors busy (`long_step`).
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
@@ -42,9 +43,12 @@ from common.shares.slots import FairSlots
 S = TypeVar("S")
 T = TypeVar("T")
 
-_SLICE_S = 0.001  # starting values, not measured
-_SLICE_BYTES = 262_144  # parsed in a fraction of a millisecond
-_STEPS_MAX = 16  # of waiting ones in an iteration, which itself costs some microseconds
+# Measured with `make soak ONLY=greedy`: with a slice of 1 ms, 16 steps and no credit, the P99 of a
+# tenant's searches beside one that opens 4,096 connections is 3.0 times that without, now 1.9.
+_SLICE_S = 0.0005
+_CREDIT_S = 0.03
+_SLICE_BYTES = 65_536  # parsed in a fraction of a millisecond
+_STEPS_MAX = 4  # of waiting ones in an iteration, which itself costs some microseconds
 _SHARED_S = 1.0  # for so long a tenant counts as another one beside the next
 LONG_STEPS_MAX = 64  # of all tenants that are beside others
 LONG_STEPS_WAITING_MAX = 1_000  # of one tenant
@@ -129,13 +133,13 @@ class FairTurns:
         queue = self._queues.get(tenant)
         if queue is None:
             queue = self._queues[tenant] = _Queue()
-            self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s)
+            self._used_s[tenant] = self._used_of(tenant)
         queue.put(client, turn)
         return turn
 
     def charge(self, tenant: str, seconds: float) -> None:
         """Count processor time that the tenant has used."""
-        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+        self._used_s[tenant] = self._used_of(tenant) + seconds
 
     def charge_step(self, tenant: str, seconds: float) -> None:
         """Count a step of the tenant, which has taken so long."""
@@ -145,7 +149,11 @@ class FairTurns:
         if seconds > _SLICE_S:
             seconds = min(seconds, self._used_since_look_s()) if self._queues else _SLICE_S
         self._stepped_s += seconds
-        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+        self._used_s[tenant] = self._used_of(tenant) + seconds
+
+    def _used_of(self, tenant: str) -> float:
+        """What it has used, as far as its turns are concerned: its credit is limited."""
+        return max(self._used_s.get(tenant, 0.0), self._floor_s - _CREDIT_S)
 
     def _next_iteration(self) -> None:
         """Let steps run in every other iteration.

@@ -21,7 +21,7 @@ from common.shares.turns import (
 
 pytestmark = pytest.mark.anyio
 
-STEP_S = 0.0005
+STEP_S = 0.00025
 
 
 class Clock:
@@ -254,6 +254,19 @@ async def test_a_tenant_that_has_used_less_than_those_that_wait_steps_at_once() 
     assert not turns.may_step("beta")
     await asyncio.wait(waiting[:1])
     assert turns.may_step("beta")
+
+
+async def test_a_tenant_is_owed_no_more_than_its_credit() -> None:
+    clock = Clock()
+    waiting = [clock.turns.turn("acme", "") for _ in range(50)]
+    assert not clock.turns.may_step("acme")
+    clock.step("acme", 1.0)
+    await asyncio.wait(waiting[:1])
+
+    clock.step("beta", 0.02)
+    assert clock.turns.may_step("beta")
+    clock.step("beta", 0.02)
+    assert not clock.turns.may_step("beta")
 
 
 async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> None:

@@ -59,13 +59,15 @@ def test_an_answer_that_changes_is_told_before_and_after() -> None:
 
 def test_what_waits_is_bounded_by_number_and_by_size() -> None:
     log, told = watched()
-    for number in range(PENDING_MAX + 1):
+    for number in range(PENDING_MAX + 2):
         log.add(ANA, QUERY, answer(key=f"{number}"), None)
-    assert len(told) == PENDING_MAX
+    assert [each.served.key for each in told] == ["0", "1"]
     log.tell()
-    for number in range(2):
-        log.add(ANA, QUERY, answer(b" " * (BODIES_BYTES_MAX + 1), f"{number}"), None)
     assert len(told) == PENDING_MAX + 2
+    half = b" " * (BODIES_BYTES_MAX // 2)
+    for number in range(3):
+        log.add(ANA, QUERY, answer(half, f"half {number}"), None)
+    assert [each.served.key for each in told[PENDING_MAX + 2 :]] == ["half 0"]
 
 
 def test_a_watcher_that_fails_takes_nothing_from_the_others() -> None:
