@@ -100,7 +100,8 @@ class FairTurns:
         self._processor_used_s = 0.0  # by then
         self._queues: dict[str, _Queue] = {}
         self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
-        self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
+        self._floor_s = 0.0  # what the tenant had used that had the last turn
+        self._least_s = -_CREDIT_S  # what a tenant has used at least, as far as turns are concerned
         self._stepped_s = 0.0  # in this iteration
         self._steps_together = 1
         self._are_steps_let = False
@@ -133,13 +134,13 @@ class FairTurns:
         queue = self._queues.get(tenant)
         if queue is None:
             queue = self._queues[tenant] = _Queue()
-            self._used_s[tenant] = self._used_of(tenant)
+            self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._least_s)
         queue.put(client, turn)
         return turn
 
     def charge(self, tenant: str, seconds: float) -> None:
         """Count processor time that the tenant has used."""
-        self._used_s[tenant] = self._used_of(tenant) + seconds
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._least_s) + seconds
 
     def charge_step(self, tenant: str, seconds: float) -> None:
         """Count a step of the tenant, which has taken so long."""
@@ -149,11 +150,7 @@ class FairTurns:
         if seconds > _SLICE_S:
             seconds = min(seconds, self._used_since_look_s()) if self._queues else _SLICE_S
         self._stepped_s += seconds
-        self._used_s[tenant] = self._used_of(tenant) + seconds
-
-    def _used_of(self, tenant: str) -> float:
-        """What it has used, as far as its turns are concerned: its credit is limited."""
-        return max(self._used_s.get(tenant, 0.0), self._floor_s - _CREDIT_S)
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._least_s) + seconds
 
     def _next_iteration(self) -> None:
         """Let steps run in every other iteration.
@@ -174,7 +171,7 @@ class FairTurns:
         else:  # no step waits, so no tenant has used less than its part
             self._are_steps_let = False
             self._used_s.clear()
-            self._floor_s = 0.0
+            self._floor_s, self._least_s = 0.0, -_CREDIT_S
 
     def _used_since_look_s(self) -> float:
         """What this thread has used of a processor since the last look."""
@@ -195,6 +192,7 @@ class FairTurns:
     def _let_one_step(self) -> None:
         tenant = min(self._queues, key=self._used_s.__getitem__)
         self._floor_s = max(self._floor_s, self._used_s[tenant])
+        self._least_s = self._floor_s - _CREDIT_S
         queue = self._queues[tenant]
         while queue:
             turn = queue.next()
