@@ -3,7 +3,7 @@
 Other work on the machine affects all of them, so ratios are taken within a round.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
@@ -21,16 +21,16 @@ Figure: TypeAlias = Callable[[ClosedLoopResult], float]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """requests: called for each turn. pid: of the server whose processor time counts; 0: none."""
+    """requests: called for each turn. pids: of the processes whose processor time counts."""
 
     url: str
     requests: Callable[[], Iterator[bytes]]
-    pid: int = 0
+    pids: Callable[[], Iterable[int]] = tuple
 
 
 @dataclass(slots=True)
 class Turns:
-    """The turns of one case, without the first round. processor_s: of the server, by turn."""
+    """The turns of one case, without the first round. processor_s: of the servers, by turn."""
 
     results: list[ClosedLoopResult] = field(default_factory=list)
     processor_s: list[float] = field(default_factory=list)
@@ -85,12 +85,18 @@ def take(
     turns = {name: Turns() for name in cases}
     for number in progress.track(range(rounds + 1), description="rounds"):
         for name, case in cases.items():
-            before_s = service.processor_s(case.pid)
+            before_s = {pid: service.processor_s(pid) for pid in case.pids()}
             run = closed_loop.run(
                 case.url, case.requests(), connections=connections, seconds=seconds
             )
             result = uvloop.run(run)
             if number:
                 turns[name].results.append(result)
-                turns[name].processor_s.append(service.processor_s(case.pid) - before_s)
+                turns[name].processor_s.append(_spent_s(before_s))
     return turns
+
+
+def _spent_s(before_s: Mapping[int, float]) -> float:
+    """The processor time of those that still run, since it was as before."""
+    spent = (service.processor_s(pid) - started_s for pid, started_s in before_s.items())
+    return sum(seconds for seconds in spent if seconds >= 0)

@@ -122,7 +122,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
 def _case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
     """The bodies go on from turn to turn."""
     requests = map(request.encode, bodies)
-    return Case(request.url, lambda: requests, pid)
+    return Case(request.url, lambda: requests, lambda: (pid,))
 
 
 def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:

@@ -31,6 +31,7 @@ _TIMES = {
     "p95_ms": ("P95 ms", ".1f"),
     "p99_ms": ("P99 ms", ".1f"),
     "hits": ("hits", ".0%"),
+    "processor_us": ("processor µs", ",.0f"),
     "ratio": ("Nearhit's requests/s to it", ".2f"),
 }
 SMALL_PEERS = (_WARDOWL, _CHROMA, _PGVECTOR)  # those that targets name
@@ -131,6 +132,7 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
         f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
         "readers; each was just found, and is searched for again as soon as the write is "
         "acknowledged.\n"
+        "Processor time is that of a system's own processes and of the databases, for one request.\n"
         "Memory is that of a system's own processes, Nearhit's with its Redis, and not that of "
         "PostgreSQL, which several share and which has "
         f"{compared.database_mb:,.0f} MB with what all of them keep in it."
@@ -172,4 +174,9 @@ def _timed(results: Turns) -> dict[str, float]:
     percentiles = {
         f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
     }
-    return {"per_second": results.per_second, "hits": results.hits, **percentiles}
+    return {
+        "per_second": results.per_second,
+        "hits": results.hits,
+        "processor_us": results.processor_us,
+        **percentiles,
+    }

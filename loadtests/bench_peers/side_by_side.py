@@ -81,6 +81,7 @@ def _compared(
         weights,
         parts,
         asked,
+        lambda peer: {*_processes(peer, gateway), *memory.database(gateway)},
         rounds=run.options.rounds,
         seconds=run.options.seconds,
         progress=progress,
