@@ -132,7 +132,7 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
         f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
         "readers; each was just found, and is searched for again as soon as the write is "
         "acknowledged.\n"
-        "Processor time is that of a system's own processes and of the databases, for one request.\n"
+        "Processor time is that of a system's own processes and of the databases, a request.\n"
         "Memory is that of a system's own processes, Nearhit's with its Redis, and not that of "
         "PostgreSQL, which several share and which has "
         f"{compared.database_mb:,.0f} MB with what all of them keep in it."
