@@ -26,14 +26,14 @@ from index.model.document import Document
 from index.model.scope import PUBLIC
 from index.tenants import tenant_deletion
 from index.tenants.tenant_deletion import TenantDeletion
-from index.text import vocabulary_pruning
-from index.text.vocabulary_pruning import VocabularyPruning
+from index.vocabulary import pruning
+from index.vocabulary.pruning import VocabularyPruning
 
 DROP_ANSWERS = (
     "cached_answers.drop"  # the kind of jobs that drop cached answers when Redis is available again
 )
 # Job kinds that every writer of the tenant may see: many deletions wait for one job.
-TENANT_VISIBLE_KINDS = {DROP_ANSWERS, vocabulary_pruning.PRUNE}
+TENANT_VISIBLE_KINDS = {DROP_ANSWERS, pruning.PRUNE}
 
 
 async def delete_document(context: RequestContext[DocumentServices]) -> Response:

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from common.audit_actor import OPERATOR, UNKNOWN, act_as
 from common.shares.turns import take_turns
 from gateway import content, problems
 from gateway.auth import protected_resource
@@ -39,7 +40,6 @@ from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
-from index.model.audit_actor import OPERATOR, UNKNOWN, act_as
 from index.tenants.principals import Claims, Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")

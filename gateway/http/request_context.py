@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 from starlette.requests import Request
 
+from common.audit_actor import act_as
 from common.shares.threads import TenantThreads
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
@@ -24,7 +25,6 @@ from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.tracing import spans
 from index.model import scope
-from index.model.audit_actor import act_as
 from index.model.scope import Scope
 from index.tenants.principals import Principal
 

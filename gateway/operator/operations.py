@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
+from common.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
 from gateway import configured_embedders, configured_reranker, extension_settings, schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
@@ -31,7 +32,6 @@ from index.embedders.embedding_migration import EmbeddingMigration
 from index.errors import SubjectSuspended, TenantMissing
 from index.jobs.job_queue import JobQueue
 from index.model import scope
-from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
 from index.model.form import is_blank
 from index.model.query import Query
 from index.model.scope import PUBLIC

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 import structlog
 
+from common.audit_actor import SYSTEM, AuditActor
 from common.shares.budget import FairBudget
 from gateway.background_flush import BackgroundFlush
 from gateway.document_address import address_of_hit
 from gateway.recording.answer_log import LoggedAnswer
 from index.audit.audit_log import ReadEvent, parts
-from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0

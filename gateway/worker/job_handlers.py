@@ -25,7 +25,7 @@ from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
 from index.sources.source_store import REMOVE, SYNC
 from index.tenants import tenant_deletion
-from index.text.vocabulary_pruning import PRUNE
+from index.vocabulary.pruning import PRUNE
 from ingest.errors import JobRefused
 from ingest.worker.job_worker import Handler
 from ingest.write.revision import require_written

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from common.audit_actor import ActingPrincipal, current_actor
 from index.audit.audit_chain import AuditHead
-from index.model.audit_actor import ActingPrincipal, current_actor
 from index.model.identifiers import in_normal_form
 from index.postgres.database import Database
 from index.postgres.session import Session

@@ -32,8 +32,8 @@ from index.model.write_order import (
 from index.postgres.database import Database
 from index.postgres.session import Session
 from index.search.visibility_args import filter_args
-from index.text import vocabulary
-from index.text.vocabulary import SeenWords
+from index.vocabulary import vocabulary
+from index.vocabulary.vocabulary import SeenWords
 
 _MOVE_PAUSE_S = 0.1
 _MOVE_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second

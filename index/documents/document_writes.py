@@ -15,8 +15,8 @@ from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
-from index.text import vocabulary
-from index.text.vocabulary_extent import Extent
+from index.vocabulary import vocabulary
+from index.vocabulary.extent import Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class DocumentWrite:
     """One document's next version. version: the stored one it was planned from, 0 if none.
 
     space: of the added chunks' vectors; None if there are none.
-    words: those that the tenant's vocabulary learns; see `index.text.vocabulary`.
+    words: those that the tenant's vocabulary learns; see `index.vocabulary.vocabulary`.
     strays: further chunks to remove, which the tables hold in error.
     stored: the document it was planned from; None if it is new or unknown: then caches treat every
             kept chunk as changed.

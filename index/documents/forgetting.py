@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from index.jobs import job_queue
 from index.jobs.job_queue import document_target
 from index.postgres.session import Session
-from index.text import vocabulary_pruning
+from index.vocabulary import pruning
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ async def forget(
     return Forgotten(
         embeddings=await session.value("forgetting.delete_embeddings", tenant, digests),
         jobs=await forget_failed(session, tenant, document_id),
-        words_job=await job_queue.enqueue_once(session, vocabulary_pruning.job(tenant, unlearn_s)),
+        words_job=await job_queue.enqueue_once(session, pruning.job(tenant, unlearn_s)),
     )
 
 

@@ -16,7 +16,8 @@ from index.model.document import Document
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
-from index.text import lexical, vocabulary
+from index.text import lexical
+from index.vocabulary import vocabulary
 
 
 @dataclass(frozen=True, slots=True)

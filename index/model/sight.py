@@ -7,7 +7,7 @@ all queries if they admit the same ones of the tenant's audiences, by the same n
 none of them receive other tenants' public documents.
 
 One thing is read by grants beyond these: typos are corrected by words of documents that a group of
-the caller may read, or once could (`index/text/vocabulary.py`). So the sight names the groups that
+the caller may read, or once could (`index/vocabulary`). So the sight names the groups that
 have such words, and those of the audiences, whose documents may get words at any time. Another
 group's first word changes the audience revision, as a new audience does.
 Whatever else a search comes to read by its scope, the sight has to name as well.

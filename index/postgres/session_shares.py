@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
+from common.audit_actor import current_actor
 from common.errors import Saturated
 from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
-from index.model.audit_actor import current_actor
 from index.postgres.connections import ACQUIRE_TIMEOUT_S
 
 SESSIONS_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its requests at once

@@ -22,7 +22,7 @@ from index.model.scope import PUBLIC, Scope
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment, merge
-from index.text.resident_words import ResidentWords
+from index.vocabulary.resident_words import ResidentWords
 
 _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
 _LABEL_BYTES = 160  # a string of 20 characters, its number, and its place in a dictionary

@@ -13,9 +13,9 @@ from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries
-from index.text.resident_words import ResidentWords
-from index.text.vocabulary import Spelling, Vocabulary
-from index.text.vocabulary_extent import Extent
+from index.vocabulary.extent import Extent
+from index.vocabulary.resident_words import ResidentWords
+from index.vocabulary.vocabulary import Spelling, Vocabulary
 
 PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, words or the space
 

@@ -1,1 +1,1 @@
-"""Texts as words: tokens, the lexical score, spelling and the vocabulary of a tenant."""
+"""Texts as words: tokens, the lexical score, spelling."""

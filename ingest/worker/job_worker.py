@@ -20,6 +20,7 @@ from pgqueuer.ports import RepositoryPort
 from pgqueuer.qm import QueueManager
 
 from common import background_tasks
+from common.audit_actor import SYSTEM, AuditActor, acting_as
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -31,7 +32,6 @@ from index.errors import (
     TenantMissing,
 )
 from index.jobs.job_queue import CHANNEL, ClaimedJob, JobQueue
-from index.model.audit_actor import SYSTEM, AuditActor, acting_as
 from ingest.errors import DocumentContended, DocumentTooLong, JobRefused, PublishingRefused
 from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 

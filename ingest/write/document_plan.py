@@ -14,7 +14,8 @@ from index.documents.stored_document import StoredDocument
 from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
 from index.model.quota import StoredAmounts
-from index.text import lexical, spelling, vocabulary
+from index.text import lexical, spelling
+from index.vocabulary import vocabulary
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
 from ingest.chunkers.registry import chunks, rebuild_chunks

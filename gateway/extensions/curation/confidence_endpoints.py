@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from cache.protocol import Revisions
 from gateway.extension import RequestContext, json_response, utc_now, with_revision
-from gateway.extensions.curation.best_score_store import KEPT_DAYS
+from gateway.extensions.curation.best_scores import KEPT_DAYS
 from gateway.extensions.curation.curation_schemas import (
     BestScoreCount,
     BestScoresAnswer,

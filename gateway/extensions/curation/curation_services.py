@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from gateway.extension import LOW_CONFIDENCE_SUFFIX, LoggedAnswer, Services
 from gateway.extensions.curation.asked_question_log import AskedQuestionLog
 from gateway.extensions.curation.asked_question_store import AskedQuestionStore
-from gateway.extensions.curation.best_score_log import BestScoreLog
-from gateway.extensions.curation.best_score_store import BestScoreStore
+from gateway.extensions.curation.best_scores import BestScoreLog, BestScoreStore
 from gateway.extensions.curation.low_confidence_log import LowConfidenceLog
 from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
 from index.search.confidence import ConfidenceStore

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from gateway.extension import Extension, Services
 from gateway.extensions.scim.group_provisioning import GroupProvisioning
 from gateway.extensions.scim.routes import ROUTES
-from gateway.extensions.scim.scim_services import ScimServices
-from gateway.extensions.scim.scim_settings import ScimSettings
+from gateway.extensions.scim.scim_services import ScimServices, ScimSettings
 from gateway.extensions.scim.user_provisioning import UserProvisioning
 
 

@@ -22,8 +22,7 @@ from gateway.extensions.scim.scim_schemas import (
     UserEmailAnswer,
     UserResource,
 )
-from gateway.extensions.scim.scim_services import ScimServices
-from gateway.extensions.scim.scim_settings import ScimSettings
+from gateway.extensions.scim.scim_services import ScimServices, ScimSettings
 from gateway.extensions.scim.user_provisioning import (
     ProvisionedUser,
     UserAttributes,

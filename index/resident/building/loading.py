@@ -18,7 +18,7 @@ from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from index.text.resident_words import ResidentWords
+from index.vocabulary.resident_words import ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
 _SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes

@@ -9,9 +9,9 @@ from itertools import filterfalse
 
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
-from index.text import resident_words
-from index.text.resident_words import SHARED, ResidentWords
-from index.text.vocabulary_extent import Extent
+from index.vocabulary import resident_words
+from index.vocabulary.extent import Extent
+from index.vocabulary.resident_words import SHARED, ResidentWords
 
 WORDS_MAX = 300_000  # of a vocabulary, about 15 MB; a starting value, not measured
 

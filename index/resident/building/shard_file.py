@@ -28,7 +28,7 @@ from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from index.text.resident_words import ResidentWords
+from index.vocabulary.resident_words import ResidentWords
 
 _MAGIC = b"nhshard2"  # its last byte is the version of the format
 _DIGEST = hashlib.sha256  # most processors have instructions for it: 0.6 ms a MB, BLAKE2b 1.4

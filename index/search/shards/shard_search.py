@@ -29,7 +29,7 @@ from index.search.ranking.fusion import ScoredChunk
 from index.search.shards import second_check
 from index.search.shards.confirmation import Confirmations, SnapshotCounters
 from index.search.visibility_args import filter_args
-from index.text.vocabulary_extent import Extent
+from index.vocabulary.extent import Extent
 
 _FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
 # Chunks; with more, PostgreSQL scans as quickly; a starting value, not measured.

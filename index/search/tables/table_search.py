@@ -33,7 +33,7 @@ from index.search.tables.strategy import (
     VisibilityEstimate,
 )
 from index.search.visibility_args import filter_args
-from index.text.vocabulary_extent import Extent
+from index.vocabulary.extent import Extent
 
 _STATS_MAX = 10_000  # sets of partitions whose statistics are stored
 # A graph is asked for this many times a leg's candidates, so that they include the best by both

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 import pytest
 
+from common.audit_actor import SYSTEM
 from gateway.recording import read_log as limits
 from gateway.recording.read_log import Reader, ReadLog
 from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
 from index.errors import DatabaseUnavailable
-from index.model.audit_actor import SYSTEM
 from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
+from common.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.audit import audit_chain, audit_log
 from index.audit.audit_chain import AuditHead, Verified
 from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
 from index.documents.document_store import DocumentStore
-from index.model.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from index.model.audit_actor import AuditActor, acting_as
+from common.audit_actor import AuditActor, acting_as
 from index.postgres.session_shares import SessionShares
 
 pytestmark = pytest.mark.anyio

@@ -18,7 +18,7 @@ from index.resident import matching_documents, shard
 from index.resident.matching_documents import MatchingDocuments, MatchingDocumentsReader
 from index.search.confidence import Confidence, ConfidenceStore
 from index.tenants.tenant_store import TenantStore
-from index.text.vocabulary import Spelling, Vocabulary
+from index.vocabulary.vocabulary import Spelling, Vocabulary
 from ingest.write.writer import Writer
 from tests.index.support.residence import Residence, recorded_lists, residence
 from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document

@@ -10,8 +10,8 @@ from index.resident import chunk_records, term_postings
 from index.resident.building import loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import PartitionStats, Shard, ShardQuestion
-from index.text.resident_words import ResidentWords
-from index.text.vocabulary_extent import Extent
+from index.vocabulary.extent import Extent
+from index.vocabulary.resident_words import ResidentWords
 from tests.index.support.tiny_shards import STATS, SUMS, tiny_segment
 
 SPACE = "space"

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from common.audit_actor import OPERATOR, SYSTEM, current_actor
 from gateway.operator import operations
 from gateway.settings.settings import Settings
-from index.model.audit_actor import OPERATOR, SYSTEM, current_actor
 from tests.conftest import run_sql
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller

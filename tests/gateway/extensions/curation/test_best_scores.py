@@ -5,8 +5,12 @@ from datetime import date, timedelta
 
 import pytest
 
-from gateway.extensions.curation.best_score_log import BestScoreLog
-from gateway.extensions.curation.best_score_store import KEPT_DAYS, BestScoreStore, ScoreKey
+from gateway.extensions.curation.best_scores import (
+    KEPT_DAYS,
+    BestScoreLog,
+    BestScoreStore,
+    ScoreKey,
+)
 from index.tenants.tenant_store import TenantStore
 from tests.dates import today
 from tests.gateway.support.gateways import Caller, problem

@@ -16,9 +16,9 @@ from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row
 from index.text import spelling
-from index.text.resident_words import SHARED, ResidentWords
 from index.text.spelling import Near
-from index.text.vocabulary_extent import Era, Extent
+from index.vocabulary.extent import Era, Extent
+from index.vocabulary.resident_words import SHARED, ResidentWords
 
 # Short words share few trigrams with their typos: 0.25 and pg_trgm's default of 0.3 took 1.3 and
 # 1.0 ms instead of 2.2, but found less (the figure of `spelling` is 0.994 and 0.991).

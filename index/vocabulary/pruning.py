@@ -10,7 +10,8 @@ from common.shares.threads import FairThreads
 from index.jobs.job_queue import NewJob
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
-from index.text import spelling, vocabulary
+from index.text import spelling
+from index.vocabulary import vocabulary
 
 PRUNE = "vocabulary.prune"  # the kind of such jobs
 _PAGE_DOCUMENTS = 50

@@ -14,16 +14,16 @@ from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
-from index.text import vocabulary
 from index.text.spelling import LETTERS_MAX
-from index.text.vocabulary import (
+from index.vocabulary import vocabulary
+from index.vocabulary.extent import Extent
+from index.vocabulary.vocabulary import (
     CERTAIN,
     GROUPS_MAX,
     UNKNOWN_MAX,
     Spelling,
     Vocabulary,
 )
-from index.text.vocabulary_extent import Extent
 
 pytestmark = pytest.mark.anyio
 

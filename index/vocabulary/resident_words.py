@@ -14,8 +14,8 @@ from operator import attrgetter
 import numpy as np
 
 from index.text.spelling import Near
-from index.text.vocabulary_extent import Extent
-from index.text.word_table import WordTable, trigrams_of
+from index.vocabulary.extent import Extent
+from index.vocabulary.word_table import WordTable, trigrams_of
 
 SHARED = "tenant"  # the token of words that the whole tenant may read
 

@@ -1,16 +1,18 @@
-"""Counts the best scores of all answers, and stores the counts every few seconds.
+"""Counts the best scores of all answers, by tenant and day, and stores the counts.
 
 Neither the question nor the asker is recorded. A process that is killed loses the counts of its
 last FLUSH_S seconds.
 """
 
-from collections.abc import Callable
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
 from operator import add
+from typing import NamedTuple
 
 from gateway.extension import FlushBuffer
-from gateway.extensions.curation.best_score_store import BestScoreStore, ScoreKey
+from index.postgres.database import Database
 
+KEPT_DAYS = 30
 FLUSH_S = 5.0
 KEYS_MAX = 100_000  # pending counts; 20 MB
 _FIRST_HIT = b'{"hits":[{'  # which is the best one
@@ -19,6 +21,40 @@ _FIRST_HIT = b'{"hits":[{'  # which is the best one
 _SCORE = b'","score":'
 _ROUNDING = 1e-9  # 0.29 times 100 is less than 29
 _DAY_S = 86_400
+
+
+class ScoreKey(NamedTuple):
+    """What answers are counted by; score_percent: in hundredths, rounded down."""
+
+    tenant: str
+    day: date
+    score_percent: int
+
+
+class BestScoreStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, counts: Mapping[ScoreKey, int]) -> None:
+        """Add to the stored counts, and delete those of these tenants that are old."""
+        keys = sorted(counts)
+        tenants = [key.tenant for key in keys]
+        async with self._database.transaction() as session:
+            await session.rows(
+                "best_scores.add",
+                tenants,
+                [key.day for key in keys],
+                [key.score_percent for key in keys],
+                [counts[key] for key in keys],
+            )
+            first = max(key.day for key in keys) - timedelta(days=KEPT_DAYS - 1)
+            await session.rows("best_scores.prune", sorted(set(tenants)), first)
+
+    async def counts(self, tenant: str, today: date) -> dict[int, int]:
+        """The answers of the last `KEPT_DAYS` days, by score in hundredths."""
+        first = today - timedelta(days=KEPT_DAYS - 1)
+        rows = await self._database.rows("best_scores.counts", tenant, first)
+        return {row["score_percent"]: row["answers"] for row in rows}
 
 
 class BestScoreLog:

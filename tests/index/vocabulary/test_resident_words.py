@@ -23,12 +23,12 @@ from index.resident import columns
 from index.resident.building import loading, loading_words
 from index.resident.shard import Shard
 from index.tenants.tenant_store import TenantStore
-from index.text import vocabulary
-from index.text.resident_words import ResidentWords
 from index.text.spelling import Near, vocabulary_words
-from index.text.vocabulary import Spelling, Vocabulary
-from index.text.vocabulary_extent import Extent
-from index.text.word_table import WordTable, trigrams_of
+from index.vocabulary import vocabulary
+from index.vocabulary.extent import Extent
+from index.vocabulary.resident_words import ResidentWords
+from index.vocabulary.vocabulary import Spelling, Vocabulary
+from index.vocabulary.word_table import WordTable, trigrams_of
 from ingest.write.writer import Writer
 from loadtests.workload.typos import with_typo
 from tests.index.support.residence import Residence, residence

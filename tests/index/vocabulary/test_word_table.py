@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text import spelling, word_table
+from index.text import spelling
 from index.text.spelling import LETTERS_MAX, LETTERS_MIN
-from index.text.word_table import ComparedWords, WordTable
+from index.vocabulary import word_table
+from index.vocabulary.word_table import ComparedWords, WordTable
 
 LETTERS = "abcdeñйλ\U0001d4b6"  # of one to four bytes in UTF-8
 
