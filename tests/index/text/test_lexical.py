@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from index.text import lexical, tokens
+from index.text import dates, lexical, tokens
 from index.text.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
@@ -292,10 +292,12 @@ def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> 
 
 
 @given(WRITTEN, st.sampled_from(sorted(LANGUAGES)))
+@example("v2.3.1912", "de")
 @example("99999-0000\n99999-0000 1,000.50", "de")  # two numbers, or three, by what stands beside
 def test_a_chunk_that_is_read_piece_by_piece_is_as_one_read_at_once(
     text: str, language: str
 ) -> None:
+    assume(not dates.named(text))  # a chunk names the month of a date too, a question does not
     once = lexical.query(text, [language]).weights
     words = tokens.read(text).words
     plain = [word for word in words if not tokens.read(word).spans]
