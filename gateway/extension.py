@@ -23,7 +23,8 @@ from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.jwk import thumbprint
 from gateway.auth.makers import maker_for_admin, maker_of
-from gateway.background_flush import FlushBuffer
+from gateway.background.background_flush import FlushBuffer
+from gateway.background.repeated_reading import repeated_reading
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.content import decode_json, encode_json
 from gateway.document_address import Address, address_of, address_of_hit, parse_address
@@ -46,7 +47,6 @@ from gateway.http.responses import (
     with_revision,
 )
 from gateway.http.route import ApiRoute, Parameter, Preference, body_limit
-from gateway.llm import read_prompt
 from gateway.mcp import results as mcp_results
 from gateway.mcp.argument_parsing import parse as parse_arguments
 from gateway.mcp.mcp_services import McpMethod
@@ -56,13 +56,13 @@ from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
 from gateway.rag import prompt_quoting
 from gateway.rag.gates import gate_vocabulary
+from gateway.rag.llm import read_prompt
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_answer
 from gateway.rag.reranking import reranker
 from gateway.rag.reranking.reranker import Order, Reranker, RerankerKind, RerankerUnavailable
 from gateway.recording.answer_log import LoggedAnswer
 from gateway.recording.read_log import ReadLog
-from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
 from gateway.search import conversation
 from gateway.search.answer_bytes import HeldAnswers

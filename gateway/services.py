@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
-from gateway import llm
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
 from gateway.auth import authenticator, web_tokens
+from gateway.background.warm_up import WarmUp, load_word_lists
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.model_caches import ModelCaches
@@ -27,6 +27,7 @@ from gateway.mcp import mcp_services
 from gateway.mcp.mcp_services import McpServices
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
+from gateway.rag import llm
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.recording import usage_meter
@@ -47,7 +48,6 @@ from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
-from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from cache.redis.store import RedisStore
 from cache.singleflight import Singleflight
+from gateway.background.warm_up import WarmUp
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from gateway.warm_up import WarmUp
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from gateway import problems
 from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
 from gateway.auth.staleness import AGE_S_MIN, Staleness, staleness_s_max
 from gateway.auth.tenant_counters import document_revisions, is_current
-from gateway.background_flush import FlushBuffer
+from gateway.background.background_flush import FlushBuffer
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC

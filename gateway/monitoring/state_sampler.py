@@ -10,8 +10,8 @@ from typing import Protocol
 
 from common.errors import Saturated
 from common.version import VERSION
+from gateway.background.repeated_reading import repeated_reading
 from gateway.monitoring.state_metrics import StateMetrics
-from gateway.repeated_reading import repeated_reading
 from index.errors import IndexStoreError
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from cache.embedding_cache import EmbeddingCache
-from gateway import llm
 from gateway.monitoring.metrics import Metrics
-from gateway.rag import prompt_quoting
+from gateway.rag import llm, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter

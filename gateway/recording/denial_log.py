@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from common.audit_actor import UNKNOWN, AuditActor
-from gateway.background_flush import BackgroundFlush
+from gateway.background.background_flush import BackgroundFlush
 from index.audit.audit_log import NO_TENANT, Denial
 from index.tenants.ended_keys import EndedKey
 from index.tenants.principals import Principal

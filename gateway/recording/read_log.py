@@ -18,7 +18,7 @@ import structlog
 
 from common.audit_actor import SYSTEM, AuditActor
 from common.shares.budget import FairBudget
-from gateway.background_flush import BackgroundFlush
+from gateway.background.background_flush import BackgroundFlush
 from gateway.document_address import address_of_hit
 from gateway.recording.answer_log import LoggedAnswer
 from index.audit.audit_log import ReadEvent, parts

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import add
 
-from gateway.background_flush import FlushBuffer
+from gateway.background.background_flush import FlushBuffer
 from gateway.recording.answer_log import LoggedAnswer
 from index.tenants.search_statistics import Outcome, SearchStatisticsStore, StatisticsKey
 

@@ -10,7 +10,7 @@ from cachetools import TTLCache
 
 from common.billing_context import billed_tenant
 from gateway.auth.authenticator import utc_now
-from gateway.background_flush import FlushBuffer
+from gateway.background.background_flush import FlushBuffer
 from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.settings.settings import Settings
 from index.errors import BudgetSpent

@@ -8,10 +8,10 @@ import pytest
 from pydantic import SecretStr
 
 from gateway import extension_settings
-from gateway import llm as chats
 from gateway.errors import CommandError
 from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring.metrics import Metrics
+from gateway.rag import llm as chats
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

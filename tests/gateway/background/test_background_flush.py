@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 from structlog.typing import EventDict
 
-from gateway.background_flush import FlushBuffer
+from gateway.background.background_flush import FlushBuffer
 from index.errors import DatabaseUnavailable
 
 pytestmark = pytest.mark.anyio

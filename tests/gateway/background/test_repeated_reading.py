@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from structlog.typing import EventDict
 
-from gateway.repeated_reading import repeated_reading
+from gateway.background.repeated_reading import repeated_reading
 from index.errors import DatabaseUnavailable
 
 pytestmark = pytest.mark.anyio

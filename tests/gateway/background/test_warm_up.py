@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from gateway.background.warm_up import WarmUp
 from gateway.mcp.lazy_module import LazyModule
-from gateway.warm_up import WarmUp
 
 pytestmark = pytest.mark.anyio
 WAIT_S_MAX = 120.0
