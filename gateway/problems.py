@@ -1,21 +1,12 @@
-"""RFC 9457 problem documents: every exception becomes a `Problem` here.
+"""RFC 9457 problem documents: every exception becomes a `Problem` here, by `_PROBLEMS`.
 
 Extensions and `gateway/mcp` encode problems in other forms. A new kind also needs a row in
 `problem_catalog`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
-
-Problem                 an error response, raised anywhere in the gateway
-exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
-                        QueueFull, QuotaExceeded, Saturated, SourceReserved, SubjectSuspended,
-                        TenantFull, TenantMissing, VectorRefused
-exceptions of `ingest`  DocumentContended, DocumentTooLong
-TimeoutError            the deadline of the request has passed
-HTTPException           Starlette's own, for a path or a method that does not exist
-ClientDisconnect        Starlette's own, for a body that ended early
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any
 
 import orjson
 import structlog
@@ -297,123 +288,77 @@ _DATABASE_DETAILS = {
 
 def from_exception(error: Exception, request_id: str) -> Problem:
     """The problem that the caller sees: the end of the error, whose traceback is let go of."""
-    problem = _problem_of(error, request_id)
+    if isinstance(error, DatabaseUnavailable) and error.sqlstate is not None:
+        log.warning(
+            "database", request_id=request_id, sqlstate=error.sqlstate, state=error.condition
+        )
+    for kind, to_problem in _PROBLEMS.items():
+        if isinstance(error, kind):
+            problem = to_problem(error)
+            break
+    else:
+        log.error("unhandled_error", request_id=request_id, exc_info=error)
+        detail = "An error of the gateway. Report it with the id in the header X-Request-Id."
+        problem = Problem(500, "internal", detail)
     tracebacks.release(error)
     return problem
 
 
-def _problem_of(error: Exception, request_id: str) -> Problem:
-    match error:
-        case Problem():
-            return error
-        case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
-            return _unavailable(error, request_id)
-        case (
-            GroupHeld()
-            | PayloadTooLarge()
-            | PublishingRefused()
-            | Saturated()
-            | SourceReserved()
-            | SubjectSuspended()
-            | TenantFull()
-            | TokensFull()
-            | UnstorableText()
-        ):
-            return _refused(error)
-        case QuotaExceeded():
-            return quota_exceeded(error.excess, str(error))
-        case TenantMissing():
-            return not_found("tenant", "The tenant has been deleted.")
-        case DocumentTooLong() | VectorRefused():
-            return invalid_field(error.field, str(error))
-        case TimeoutError():
-            detail = "The deadline has passed. Retry, or make the request smaller."
-            return Problem(504, "deadline-exceeded", detail, headers=_RETRY)
-        case ClientDisconnect():
-            return malformed("The body ended early. Send it whole.")
-        case HTTPException():
-            return _from_starlette(error)
-        case _:
-            log.error("unhandled_error", request_id=request_id, exc_info=error)
-            detail = "An error of the gateway. Report it with the id in the header X-Request-Id."
-            return Problem(500, "internal", detail)
+def _unavailable(detail: str, kind: str = "unavailable", status: int = 503) -> Problem:
+    return Problem(status, kind, detail, headers=_RETRY)
 
 
-def _refused(
-    error: (
-        GroupHeld
-        | PayloadTooLarge
-        | PublishingRefused
-        | Saturated
-        | SourceReserved
-        | SubjectSuspended
-        | TenantFull
-        | TokensFull
-        | UnstorableText
-    ),
-) -> Problem:
-    match error:
-        case GroupHeld() | SubjectSuspended():
-            return conflict("subject", str(error))
-        case PayloadTooLarge():
-            return too_large(error.bytes_max)
-        case PublishingRefused():
-            return forbidden(str(error))
-        case Saturated():
-            return (
-                rate_limited("of the tenant's requests at once", 1)
-                if error.by_itself
-                else overloaded()
-            )
-        case SourceReserved():
-            return conflict("source", str(error))
-        case TenantFull() | TokensFull():
-            return Problem(409, "limit-reached", str(error))
-        case UnstorableText():
-            return invalid_field("request", "must not hold the character U+0000")
-        case _:
-            assert_never(error)
+def _of_database(error: DatabaseUnavailable) -> Problem:
+    if error.condition is None:
+        return _unavailable("The database is unavailable. Retry in a moment.")
+    return _unavailable(_DATABASE_DETAILS[error.condition], error.condition.value)
 
 
-def _database_unavailable(error: DatabaseUnavailable, request_id: str) -> Problem:
-    if error.sqlstate is not None:
-        log.warning(
-            "database", request_id=request_id, sqlstate=error.sqlstate, state=error.condition
-        )
-    kind, detail = "unavailable", "The database is unavailable. Retry in a moment."
-    if error.condition is not None:
-        kind, detail = error.condition.value, _DATABASE_DETAILS[error.condition]
-    return Problem(503, kind, detail, headers=_RETRY)
+def _of_saturation(error: Saturated) -> Problem:
+    return rate_limited("of the tenant's requests at once", 1) if error.by_itself else overloaded()
 
 
-def _unavailable(
-    error: DatabaseUnavailable | EmbeddingUnavailable | DocumentContended | QueueFull,
-    request_id: str,
-) -> Problem:
-    kind = "unavailable"
-    match error:
-        case DatabaseUnavailable():
-            return _database_unavailable(error, request_id)
-        case EmbeddingUnavailable():
-            detail = "The embedder is unavailable; nothing was stored. Retry."
-        case DocumentContended():
-            kind = "write-conflict"
-            detail = "Concurrent writes kept changing this document; nothing was stored. Retry."
-        case QueueFull():
-            kind = "queue-full"
-            detail = "The tenant's job queue is full; nothing was queued. Retry later."
-        case _:
-            assert_never(error)
-    return Problem(503, kind, detail, headers=_RETRY)
-
-
-def _from_starlette(error: HTTPException) -> Problem:
+def _of_starlette(error: HTTPException) -> Problem:
     if error.status_code == 404:
         return not_found("path", "This path does not exist. See /openapi.json.")
     assert error.status_code == 405, "Starlette raises no other"
     methods = (error.headers or {}).get("Allow", "others")
     detail = f"This path does not have this method; it has {methods}. See /openapi.json."
     return Problem(405, "method-not-allowed", detail, headers=error.headers)
+
+
+_PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
+    Problem: lambda problem: problem,
+    ClientDisconnect: lambda _: malformed("The body ended early. Send it whole."),
+    DatabaseUnavailable: _of_database,
+    DocumentContended: lambda _: _unavailable(
+        "Concurrent writes kept changing this document; nothing was stored. Retry.",
+        "write-conflict",
+    ),
+    DocumentTooLong: lambda error: invalid_field(error.field, str(error)),
+    EmbeddingUnavailable: lambda _: _unavailable(
+        "The embedder is unavailable; nothing was stored. Retry."
+    ),
+    GroupHeld: lambda error: conflict("subject", str(error)),
+    HTTPException: _of_starlette,
+    PayloadTooLarge: lambda error: too_large(error.bytes_max),
+    PublishingRefused: lambda error: forbidden(str(error)),
+    QueueFull: lambda _: _unavailable(
+        "The tenant's job queue is full; nothing was queued. Retry later.", "queue-full"
+    ),
+    QuotaExceeded: lambda error: quota_exceeded(error.excess, str(error)),
+    Saturated: _of_saturation,
+    SourceReserved: lambda error: conflict("source", str(error)),
+    SubjectSuspended: lambda error: conflict("subject", str(error)),
+    TenantFull: lambda error: Problem(409, "limit-reached", str(error)),
+    TenantMissing: lambda _: not_found("tenant", "The tenant has been deleted."),
+    TimeoutError: lambda _: _unavailable(
+        "The deadline has passed. Retry, or make the request smaller.", "deadline-exceeded", 504
+    ),
+    TokensFull: lambda error: Problem(409, "limit-reached", str(error)),
+    UnstorableText: lambda _: invalid_field("request", "must not hold the character U+0000"),
+    VectorRefused: lambda error: invalid_field(error.field, str(error)),
+}
 
 
 async def render(request: Request, error: Exception) -> Response:
