@@ -41,7 +41,7 @@ from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
-from gateway.search.search_threads import search_threads
+from gateway.search.search_threads import postprocessing_threads, search_threads
 from gateway.settings.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
@@ -173,7 +173,9 @@ async def _join_rooms(
         stores.search_statistics, time.time, collect=answer_log.tell
     )
     models = model_caches(metrics.cache_event, store)
-    rag_tools = LazyRagTools(settings, reranker, metrics, models.rewrites, usage.check)
+    rag_tools = LazyRagTools(
+        settings, reranker, metrics, models.rewrites, usage.check, postprocessing_threads()
+    )
     planning = planning_pool()
     threads = search_threads()
     async with (

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from cache.embedding_cache import EmbeddingCache
+from common.shares.threads import FairThreads
 from gateway.monitoring.metrics import Metrics
 from gateway.rag import llm, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
@@ -37,6 +38,7 @@ def build(
     metrics: Metrics,
     rewrites: EmbeddingCache,
     check_budget: Callable[[], Awaitable[None]],
+    threads: FairThreads,
 ) -> RagTools:
     """Read the prompts and create the clients: blocking I/O. Raises `CommandError` for a prompt."""
     operations = _OPERATIONS
@@ -60,6 +62,7 @@ def build(
             made,
             chats.get("compress"),
             metrics.rag_step,
+            threads,
             instruction=prompt_quoting.load_prompt("compress_prompt.txt"),
         ),
         chats=chats,

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from cache.embedding_cache import EmbeddingCache
+from common.shares.threads import FairThreads
 from gateway.monitoring.metrics import Metrics
 from gateway.rag.postprocessor_names import HEURISTIC, PostprocessorNames
 from gateway.rag.reranking.reranker import ConfiguredReranker
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class LazyRagTools:
     """Builds the tools at first use, so that a gateway that needs none does not load them.
 
-    reranker: None for the heuristic.
+    reranker: None for the heuristic. threads: for what postprocesses hits on this machine.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class LazyRagTools:
         metrics: Metrics,
         rewrites: EmbeddingCache,
         check_budget: Callable[[], Awaitable[None]],
+        threads: FairThreads,
     ) -> None:
         assert (reranker is None) == (settings.reranker == HEURISTIC)
         self._settings = settings
@@ -35,6 +37,7 @@ class LazyRagTools:
         self._metrics = metrics
         self._rewrites = rewrites
         self._check_budget = check_budget
+        self.threads = threads
         self._building = asyncio.Lock()
         self._tools: RagTools | None = None
 
@@ -70,5 +73,10 @@ class LazyRagTools:
         from gateway.rag import factory
 
         return factory.build(
-            self._settings, self._reranker, self._metrics, self._rewrites, self._check_budget
+            self._settings,
+            self._reranker,
+            self._metrics,
+            self._rewrites,
+            self._check_budget,
+            self.threads,
         )

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import structlog
 
+from common.shares.threads import FairThreads
 from gateway.rag import context, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_hit
@@ -85,6 +86,18 @@ def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
     return LlmOutput(order=[*order, *((index, None) for index in indexes.values())])
 
 
+def _hits_to_compress(
+    hits: Sequence[Hit], query: Query, tenant: str, llm_output: LlmOutput
+) -> list[Hit]:
+    """The hits of the answer; none if their context fits into its budget as it is."""
+    postprocessing = query.postprocessing
+    assert postprocessing is not None, "otherwise there is nothing to compress"
+    ranked = _rank(hits, query, postprocessing, llm_output)[: postprocessing.top_k]
+    selected, budget = [hit for hit, _ in ranked], postprocessing.token_budget
+    passages = [passage_from_hit(hit, tenant) for hit in selected]
+    return [] if budget is None or context.fits(passages, budget) else selected
+
+
 def _rank(
     hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
@@ -133,7 +146,8 @@ def _context(
 class Postprocessor:
     """Calls the reranker and the model that compresses texts.
 
-    reranker, chat: None if none is configured. observe: counts who did each step.
+    reranker, chat: None if none is configured. observe: counts who did each step. threads: for what
+        reads all texts of the hits.
     """
 
     def __init__(
@@ -141,6 +155,7 @@ class Postprocessor:
         reranker: Reranker | None,
         chat: BudgetedChat | None,
         observe: Callable[[str, str], None],
+        threads: FairThreads,
         *,
         instruction: str,
     ) -> None:
@@ -148,6 +163,7 @@ class Postprocessor:
         self._word_reranker = WordReranker()
         self._chat = chat
         self._observe = observe
+        self._threads = threads
         self._instruction = instruction
 
     async def call_models(self, tenant: str, hits: Sequence[Hit], query: Query) -> LlmOutput:
@@ -155,12 +171,12 @@ class Postprocessor:
         postprocessing = query.postprocessing
         assert postprocessing is not None, "otherwise there is nothing to call"
         order, failures = await self._order(tenant, hits, query, postprocessing)
-        ranked = _rank(hits, query, postprocessing, LlmOutput(order))[: postprocessing.top_k]
         texts: Mapping[int, str] = {}
-        budget = postprocessing.token_budget
-        if postprocessing.compressor not in (None, EXTRACT) and budget is not None:
-            selected = [hit for hit, _ in ranked]
-            if not context.fits([passage_from_hit(hit, tenant) for hit in selected], budget):
+        if postprocessing.compressor not in (None, EXTRACT):
+            selected = await self._threads.run(
+                tenant, _hits_to_compress, hits, query, tenant, LlmOutput(order)
+            )
+            if selected:
                 texts, reason = await self._compress(tenant, selected, query)
                 failures |= {"compress": reason} if reason else {}
                 self._observe("compress", f"extract {reason}" if reason else "model")

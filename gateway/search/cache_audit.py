@@ -18,6 +18,8 @@ from cache.invalidation.drain import CountEvent, Invalidation
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
+from common.errors import Saturated
+from common.shares.threads import FairThreads
 from gateway.search.response_body import matches_body
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable, UnreadableRecord, VectorRefused
@@ -51,7 +53,7 @@ class CacheAuditor:
 
     share: of the served answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked
         for an answer that shows a document which its scope does not admit. on_compared: receives
-        the sampled answers that were found equal or other.
+        the sampled answers that were found equal or other. threads: for what postprocesses hits.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class CacheAuditor:
         documents: DocumentStore,
         count: CountEvent,
         on_compared: OnCompared,
+        threads: FairThreads,
         *,
         share: float,
     ) -> None:
@@ -71,6 +74,7 @@ class CacheAuditor:
         self._answers = answers
         self._count = count
         self._on_compared = on_compared
+        self._threads = threads
         self.share = share
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -90,7 +94,7 @@ class CacheAuditor:
     ) -> Verdict:
         """Compare an answer, valid at these revisions; drop and log it if it differs.
 
-        Raises `DatabaseUnavailable`.
+        Raises `DatabaseUnavailable` and `Saturated`.
         """
         try:
             result = await self._searcher.search(scope, query)
@@ -100,7 +104,8 @@ class CacheAuditor:
             return "approximate"
         if not _is_at(result, revisions):
             return "moved"
-        if is_equal := matches_body(result, query, body):
+        is_equal = await self._threads.run(scope.tenant, matches_body, result, query, body)
+        if is_equal:
             return "equal"
         if is_equal is None:
             return "approximate"
@@ -145,7 +150,7 @@ class CacheAuditor:
         """scope: of the caller, which may not be the one that the answer was computed for."""
         try:
             verdict = await self.check(scope, query, served.key, served.body, served.valid_until)
-        except DatabaseUnavailable:
+        except (DatabaseUnavailable, Saturated):
             return
         self._count(f"audit_{verdict}")
         if verdict in ("equal", "other"):

@@ -52,7 +52,7 @@ async def build_answer(
 ) -> ComputedAnswer:
     """The answer that the search result makes; services and models postprocess it if asked to.
 
-    A 422 `Problem` if it is too large.
+    A 422 `Problem` if it is too large. Raises `Saturated`.
     """
     is_absolute = bool(result.hits) and query.fusion == "absolute"
     search_metrics.computed(
@@ -61,14 +61,16 @@ async def build_answer(
         best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
         is_degraded=result.degraded,
     )
-    llm_output = None
     missing_parts = {"embedder": "lexical-only"} if result.degraded else {}
-    if query.postprocessing is not None:
+    if query.postprocessing is None:
+        body = encode(result, query)
+    else:
         postprocessor = (await rag_tools.tools()).postprocessor
         llm_output = await postprocessor.call_models(scope.tenant, result.hits, query)
         missing_parts |= llm_output.failures
+        body = await rag_tools.threads.run(scope.tenant, encode, result, query, llm_output)
     return ComputedAnswer(
-        require_short(encode(result, query, llm_output)),
+        require_short(body),
         Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
         result.dependencies.encode,
         is_complete=not missing_parts,
@@ -77,7 +79,10 @@ async def build_answer(
 
 
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
-    """The body as it is sent and cached; it does not tell how it was computed."""
+    """The body as it is sent and cached; it does not tell how it was computed.
+
+    With postprocessing it reads all texts of the hits, for which the event loop must not wait.
+    """
     body: dict[str, Any] = {}
     tenant = result.scope.tenant
     if query.postprocessing is None:

@@ -143,6 +143,7 @@ def build(
             stores.documents,
             metrics.cache_event,
             statistics.audited,
+            rag_tools.threads,
             share=share,
         ),
         shard_auditor=ShardAuditor(

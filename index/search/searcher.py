@@ -3,11 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import assert_never
 
 import numpy as np
 
+from common.shares.turns import map_in_steps
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.query import Query
@@ -183,7 +185,7 @@ class Searcher:
             else:
                 selected = select_hits(query, ranking, chunks.rows)
             if rows_max == depth or _is_complete(query, selected, ranking, rows_max):
-                return self._to_result(_Found(chunks, ranking, selected))
+                return await self._to_result(_Found(chunks, ranking, selected))
         raise AssertionError("the last search goes to the full depth")
 
     async def _find(
@@ -195,11 +197,11 @@ class Searcher:
                 return found
         return await self._executor.execute(asked, rows_max, known)
 
-    def _to_result(self, found: _Found) -> SearchResult:
+    async def _to_result(self, found: _Found) -> SearchResult:
         chunks, prepared = found.chunks, found.chunks.prepared
         query, hits = prepared.query, found.selected.hits
         if query.updated_at or query.highlights or query.explain or query.relations:
-            hits = tuple(_annotated(query, chunks, hit) for hit in hits)
+            hits = tuple(await map_in_steps(partial(_annotated, query, chunks), hits))
         is_low_confidence = False
         if query.fusion == "absolute":
             required = RequiredScores(
