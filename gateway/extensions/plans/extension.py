@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel
 
-from gateway.extension import SEARCH_BYTES_MAX, ApiRoute, Extension, Services, body_limit
+from gateway.extension import ApiRoute, Extension, Services, body_limit
 from gateway.extensions.plans import plan_schemas, strategy_endpoints, strategy_schemas
 from gateway.extensions.plans.plan_endpoint import search_plan
-from gateway.extensions.plans.plan_schemas import PLAN_STEPS_MAX
+from gateway.extensions.plans.plan_schemas import PLAN_BYTES_MAX
 from gateway.extensions.plans.plan_services import PlanServices
 from gateway.extensions.plans.plan_tools import TOOLS
 from gateway.extensions.plans.strategy_store import StrategyStore
@@ -23,7 +23,7 @@ _ROUTES: tuple[ApiRoute[PlanServices], ...] = (
         needs="reader",
         summary="Search in several steps, of which later ones use what earlier ones found",
         body=plan_schemas.SearchPlanBody,
-        body_bytes_max=body_limit(PLAN_STEPS_MAX * SEARCH_BYTES_MAX),
+        body_bytes_max=body_limit(PLAN_BYTES_MAX),
         answer=plan_schemas.SearchPlanAnswer,
     ),
     ApiRoute(

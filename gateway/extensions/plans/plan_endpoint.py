@@ -1,6 +1,7 @@
 """`POST /v1/search/plan`: steps that use one another's hits, in one call, at one revision."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.responses import Response
 
@@ -21,7 +22,7 @@ from gateway.extensions.plans.plan_run import AnsweredSteps, PlanRun
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchPlanBody
 from gateway.extensions.plans.plan_services import PlanServices
 from gateway.extensions.plans.strategy_endpoints import read_strategy
-from gateway.extensions.plans.strategy_plan import plan_of
+from gateway.extensions.plans.strategy_plan import parse_plan, rendered_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ async def _admit(
     strategy = await read_strategy(
         context.services.strategies, admitted.principal.tenant, requested.strategy
     )
-    plan = plan_of(strategy, requested.parameters or {})
+    rendered = rendered_plan(strategy, requested.parameters or {})
+    (plan,) = await context.threads.map(partial(parse_plan, strategy), [rendered])
     return plan.model_copy(update={"budget": plan.budget.narrowed(requested.budget)}), admitted
 
 

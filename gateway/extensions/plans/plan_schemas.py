@@ -5,13 +5,21 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Discriminator, Field, StringConstraints
 
-from gateway.extension import Body, FilterBody, SearchAnswer, SearchBody, schemas
+from gateway.extension import (
+    SEARCH_BYTES_MAX,
+    Body,
+    FilterBody,
+    SearchAnswer,
+    SearchBody,
+    schemas,
+)
 from index.model.conditions.condition import HitProperty
 from index.model.conditions.names import Values
 from index.model.document import MetadataValue
 from index.model.query import CONDITIONS
 
 PLAN_STEPS_MAX = 16
+PLAN_BYTES_MAX = PLAN_STEPS_MAX * SEARCH_BYTES_MAX
 PARAMETERS_MAX = 32
 TIME_MS_MAX = 3_600_000
 TOKENS_MAX = 200_000

@@ -30,7 +30,7 @@ async def put_strategy(context: RequestContext[PlanServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
     strategy = await context.parse_body(StrategyBody)
-    require_valid_strategy(strategy)
+    await context.threads.run(require_valid_strategy, strategy)  # with hundreds of values
     stored = await context.services.strategies.put(
         tenant, name, strategy.model_dump(mode="json", exclude_unset=True)
     )

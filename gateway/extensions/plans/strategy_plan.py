@@ -1,13 +1,12 @@
 """The plan of a strategy: its template with values in place of the parameters. Does no I/O."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.extension import field_errors, problems, schemas
+from gateway.extension import encode_json, field_errors, problems, schemas
 from gateway.extensions.plans import strategy_parameters
 from gateway.extensions.plans.plan_check import require_valid_plan
-from gateway.extensions.plans.plan_schemas import PlanBody
+from gateway.extensions.plans.plan_schemas import PLAN_BYTES_MAX, PlanBody
 from gateway.extensions.plans.strategy_schemas import StrategyBody
 
 _MARK = "parameter"  # the only name in the object that stands for a parameter's value
@@ -29,7 +28,7 @@ def require_valid_strategy(strategy: StrategyBody) -> None:
         raise problems.invalid_field(f"parameters.{name}", "stands nowhere in the plan")
     for values in strategy_parameters.probes(strategy.parameters):
         try:
-            _plan(strategy, values)
+            _valid_plan(_rendered_json(strategy, values))
         except problems.Problem as problem:
             raise problems.invalid(
                 [
@@ -39,11 +38,18 @@ def require_valid_strategy(strategy: StrategyBody) -> None:
             ) from None
 
 
-def plan_of(strategy: StrategyBody, given: Mapping[str, Any]) -> PlanBody:
-    """The plan with these values of the parameters; a 422 `Problem` that names the parameter."""
-    values = strategy_parameters.values_of(strategy.parameters, given)
+def rendered_plan(strategy: StrategyBody, given: Mapping[str, Any]) -> bytes:
+    """The plan with these values of the parameters, as JSON; a 422 `Problem` that names one.
+
+    Each parameter may stand at many places, so the plan has a limit of its own.
+    """
+    return _rendered_json(strategy, strategy_parameters.values_of(strategy.parameters, given))
+
+
+def parse_plan(strategy: StrategyBody, rendered: bytes) -> PlanBody:
+    """The plan that `rendered_plan` has made; a 422 `Problem` that names the parameter."""
     try:
-        return _plan(strategy, values)
+        return _valid_plan(rendered)
     except problems.Problem as problem:
         places = dict(_places(strategy.plan))
         raise problems.invalid(
@@ -51,8 +57,16 @@ def plan_of(strategy: StrategyBody, given: Mapping[str, Any]) -> PlanBody:
         ) from None
 
 
-def _plan(strategy: StrategyBody, values: Mapping[str, Any]) -> PlanBody:
-    rendered = json.dumps(_rendered(strategy.plan, values)).encode()
+def _rendered_json(strategy: StrategyBody, values: Mapping[str, Any]) -> bytes:
+    sizes = {name: len(encode_json(value)) for name, value in values.items()}
+    size = len(encode_json(strategy.plan)) + sum(sizes[name] for _, name in _places(strategy.plan))
+    if size > PLAN_BYTES_MAX:
+        detail = f"make a plan of more than {PLAN_BYTES_MAX:,} bytes"
+        raise problems.invalid_field("parameters", detail)
+    return encode_json(_rendered(strategy.plan, values))
+
+
+def _valid_plan(rendered: bytes) -> PlanBody:
     plan = schemas.parse(PlanBody, rendered)
     require_valid_plan(plan)
     return plan

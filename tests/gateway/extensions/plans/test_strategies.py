@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions.plans.plan_schemas import PLAN_BYTES_MAX, PLAN_STEPS_MAX
 from gateway.extensions.plans.strategy_store import STRATEGIES_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -269,3 +270,23 @@ async def test_a_call_names_steps_or_a_strategy(
     answer = await ana.call("POST", "/v1/search/plan", json=fields)
 
     assert problem(answer, 422)["errors"][0]["field"] == field
+
+
+async def test_values_at_many_places_make_no_plan_that_is_too_long_to_be_sent(
+    ana: Caller, admin: Caller
+) -> None:
+    parts = [
+        {"type": "in", "key": f"key{number}", "value": {"parameter": "values"}}
+        for number in range(60)
+    ]
+    step = {"query": "leave", "filter": {"attributes": {"type": "or", "filters": parts}}}
+    steps = [{"name": f"step{number}", **step} for number in range(PLAN_STEPS_MAX)]
+    parameters = {"values": {"type": "strings"}}
+    await put(admin, {"parameters": parameters, "plan": {"steps": steps}})
+
+    fits = await run(ana, values=["a" * 256])
+    error = problem(await run(ana, values=["a" * 256] * 16), 422)["errors"][0]
+
+    assert fits.status_code == 200, fits.text
+    assert error["field"] == "parameters"
+    assert f"{PLAN_BYTES_MAX:,} bytes" in error["detail"]
