@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import orjson
@@ -28,7 +27,6 @@ from gateway.extension import (
     require_within_limits,
     schemas,
     search_consistently,
-    strictest,
 )
 from gateway.extensions.evaluation import judged_questions, measures
 from gateway.extensions.evaluation.evaluation_schemas import (
@@ -107,13 +105,18 @@ def _sections(document_id: str, text: str, number: int) -> list[HeadedSection]:
 async def measure_answers(context: RequestContext[EvaluationServices]) -> Response:
     """The answers are those of `POST /v1/search` for the caller, all at one revision."""
     services, body = context.services.search, await context.parse_body(MeasureAnswersBody)
-    searches = [_search_body(question.question, body) for question in body.questions]
-    freshness = strictest(freshness_of(search, context.min_revision) for search in searches)
-    caller = await context.authenticate(freshness=freshness)
-    await context.spend(len(searches) - 1)
-    requests = [services.request_of(caller.principal, search) for search in searches]
-    for request in requests:
-        require_received(request, services.settings)
+    for name in _NOT_OF_A_SETTING:
+        if name in body.search:
+            raise problems.invalid_field(f"search.{name}", "is not a part of a setting")
+    first, *others = [question.question for question in body.questions]
+    setting = encode_json({**body.search, "query": first, "top_k": body.top_k})
+    (search,) = await context.threads.map(_search_body, [setting])
+    queries = [_search_body(encode_json({"query": question})).query for question in others]
+    caller = await context.authenticate(freshness=freshness_of(search, context.min_revision))
+    await context.spend(len(others))
+    request = services.request_of(caller.principal, search)
+    require_received(request, services.settings)
+    requests = [request, *map(request.asking, queries)]
     held = HeldAnswers(context.slot)
     served = await search_consistently(services, requests, caller.revisions, held)
     for request, answer in zip(requests, served, strict=True):
@@ -159,13 +162,9 @@ def _compared(body: CompareSettingsBody) -> ComparisonAnswer:
     )
 
 
-def _search_body(question: str, body: MeasureAnswersBody) -> SearchBody:
-    """One question as the body of `POST /v1/search`. Raises a `Problem`, as that request would."""
-    for name in _NOT_OF_A_SETTING:
-        if name in body.search:
-            raise problems.invalid_field(f"search.{name}", "is not a part of a setting")
-    fields: dict[str, Any] = {**body.search, "query": question, "top_k": body.top_k}
-    search = schemas.parse(SearchBody, encode_json(fields))
+def _search_body(sent: bytes) -> SearchBody:
+    """The body of `POST /v1/search`. Raises a `Problem`, as that request would."""
+    search = schemas.parse(SearchBody, sent)
     require_within_limits(search)
     if search.is_conversational:
         detail = "must have neither `history` nor `gate`: a question is searched as it is"

@@ -1,20 +1,17 @@
 """Evaluation over HTTP: questions are made, answers measured, and settings compared."""
 
-import asyncio
-import gc
-import time
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
 from gateway.extensions.evaluation.evaluation_schemas import COMPARED_QUESTIONS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.longest_step import LONG_STEP_S, LongestStep
 
 pytestmark = pytest.mark.anyio
 
 LAMPS = "# Lamps\n\nThe keeper of the harbour lights the lamps of the pier at dusk.\n"
 LEAVE = "# Annual leave\n\nEverybody in the company has 25 days of annual leave each year.\n"
-LONG_STEP_S = 0.05  # of the processor
 QUESTIONS = [
     {"question": "Who lights the lamps?", "documents": ["lamps/a b"]},
     {"question": "How many days of annual leave?", "passage": "25 days"},
@@ -90,26 +87,18 @@ async def test_the_event_loop_is_free_whatever_texts_and_passages_hold(gateway: 
     assert step.seconds < LONG_STEP_S
 
 
-class LongestStep:
-    """The most processor time that one iteration of this event loop takes meanwhile."""
+@pytest.mark.slow
+async def test_a_long_setting_is_read_once_for_all_questions(ana: Caller) -> None:
+    values = [[f"{'z' * 480}{key} {number}" for number in range(16)] for key in range(60)]
+    parts = [{"type": "in", "key": f"k{key}", "value": of_key} for key, of_key in enumerate(values)]
+    search = {"filter": {"attributes": {"type": "and", "filters": parts}}}
+    questions = [{"question": f"leave {number}", "documents": ["leave"]} for number in range(32)]
 
-    def __init__(self) -> None:
-        self.seconds = 0.0
+    async with LongestStep() as step:
+        answers = await measured(ana, questions=questions, search=search)
 
-    async def __aenter__(self) -> Self:
-        gc.disable()  # what earlier tests have left is not this step's
-        self._last_s = time.thread_time()
-        self._next = asyncio.get_running_loop().call_soon(self._look)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._next.cancel()
-        gc.enable()
-
-    def _look(self) -> None:
-        now_s = time.thread_time()
-        self.seconds, self._last_s = max(self.seconds, now_s - self._last_s), now_s
-        self._next = asyncio.get_running_loop().call_soon(self._look)
+    assert len(answers) == len(questions)
+    assert step.seconds < LONG_STEP_S
 
 
 @pytest.mark.parametrize(
