@@ -64,9 +64,7 @@ def _watchers(
     context: RequestContext[SubscriptionServices], principal: Principal, uris: Sequence[Any]
 ) -> dict[str, SubscriptionWatcher]:
     watchers: dict[str, SubscriptionWatcher] = {}
-    for uri in uris:
-        if not isinstance(uri, str) or len(watchers) >= URIS_MAX:
-            continue
+    for uri in islice(dict.fromkeys(uri for uri in uris if isinstance(uri, str)), URIS_MAX):
         try:
             body = search_of(uri)
             require_within_limits(body)

@@ -105,6 +105,16 @@ async def test_a_stream_honours_so_many_addresses_and_no_more(ana: Caller) -> No
         assert stream.honored.resource_subscriptions == uris[:-1]
 
 
+async def test_addresses_beyond_those_are_not_read(ana: Caller) -> None:
+    no_searches = [f"nearhit://elsewhere?query={number}" for number in range(URIS_MAX)]
+    async with connected(ana) as client:
+        async with client.listen(resource_subscriptions=[*no_searches, URI]) as stream:
+            assert not stream.honored.resource_subscriptions
+        repeated = [no_searches[0]] * URIS_MAX
+        async with client.listen(resource_subscriptions=[*repeated, URI]) as stream:
+            assert stream.honored.resource_subscriptions == [URI]
+
+
 class CommentCounter(EventSender):
     def __init__(self) -> None:
         self.comments = 0
