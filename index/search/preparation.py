@@ -8,11 +8,13 @@ its preparation still fits, and begins again if it does not.
 import asyncio
 from dataclasses import dataclass
 
+from common.shares.threads import FairThreads
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries
+from index.text.text_threads import SHORT_CHARACTERS_MAX
 from index.vocabulary.extent import Extent
 from index.vocabulary.resident_words import ResidentWords
 from index.vocabulary.vocabulary import Spelling, Vocabulary
@@ -66,11 +68,14 @@ class PreparedSearch:
 
 
 class SearchPreparer:
-    """database: that the corrections of words are looked up in."""
+    """database: that the corrections of words are looked up in. threads: for long queries."""
 
-    def __init__(self, database: Database, query_embedder: QueryEmbedder) -> None:
+    def __init__(
+        self, database: Database, query_embedder: QueryEmbedder, threads: FairThreads
+    ) -> None:
         self._query_embedder = query_embedder
-        self._vocabulary = Vocabulary(database)
+        self._threads = threads
+        self._vocabulary = Vocabulary(database, threads)
 
     async def prepare(
         self,
@@ -79,9 +84,10 @@ class SearchPreparer:
         facts: IndexFacts,
         words: ResidentWords | None = None,
     ) -> PreparedSearch:
-        """words: of the tenant's vocabulary, if they are in memory. Raises `DatabaseUnavailable`.
+        """words: of the tenant's vocabulary, if they are in memory.
 
-        Raises `VectorRefused` if the query's own vector can't be compared.
+        Raises `DatabaseUnavailable`, `Saturated`, and `VectorRefused` if the query's own vector
+        can't be compared.
         """
         scope, query, languages = asked.scope, asked.query, facts.languages
         space = facts.space or self._query_embedder.default_space
@@ -89,18 +95,35 @@ class SearchPreparer:
         if embedded_query is None or embedded_query.space != space:
             embedded_query = await self._query_embedder.embed(scope, query, space)
             asked.embedded_query = embedded_query
-        asked_in = query.language or language_detection.detect(query.text)
+        text, asked_in = query.text, query.language
+        if asked_in is None:
+            asked_in = (
+                language_detection.detect(text)
+                if len(text) <= SHORT_CHARACTERS_MAX
+                else await self._threads.run(scope.tenant, language_detection.detect, text)
+            )
         lists = languages | {asked_in} if asked_in else languages
         if not lexical.are_loaded(lists):  # only until this machine has stored them
             await asyncio.to_thread(lexical.load, lists)
         spelling = await self._vocabulary.spelling(
             scope,
-            query.text if query.corrects else "",
+            text if query.corrects else "",
             languages,  # not the question's own: corrections of its words find their cognates
             extent=facts.vocabulary,
             is_filtered=query.filter.is_narrow,
             resident=words,
         )
+        if len(text) <= SHORT_CHARACTERS_MAX:
+            terms = long_queries.terms(text, languages, spelling.corrections, asked_in=asked_in)
+        else:
+            terms = await self._threads.run(
+                scope.tenant,
+                long_queries.terms,
+                text,
+                languages,
+                spelling.corrections,
+                asked_in=asked_in,
+            )
         return PreparedSearch(
             scope=scope,
             query=query,
@@ -108,7 +131,5 @@ class SearchPreparer:
             embedded_query=self._query_embedder.weigh(embedded_query, query, asked_in, languages),
             languages=languages,
             spelling=spelling,
-            terms=long_queries.terms(
-                query.text, languages, spelling.corrections, asked_in=asked_in
-            ),
+            terms=terms,
         )

@@ -9,6 +9,7 @@ from index.search.shards.confirmation import Confirmations
 from index.search.shards.shard_search import KnownRevisions, ShardSearch
 from index.search.tables.strategy import StrategyLimits
 from index.search.tables.table_search import TableSearch
+from index.text.text_threads import text_threads
 
 
 class SearchExecutor:
@@ -24,7 +25,8 @@ class SearchExecutor:
         in_region: bool = False,
     ) -> None:
         self.confirmations = Confirmations(database.searching)
-        preparer = SearchPreparer(database, query_embedder)
+        self.threads = text_threads()
+        preparer = SearchPreparer(database, query_embedder, self.threads)
         self.tables = TableSearch(database, preparer, limits=limits)
         self.shards = None
         if shards is not None:

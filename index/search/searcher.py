@@ -3,13 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 from typing import assert_never
 
 import numpy as np
 
-from common.shares.turns import map_in_steps
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.query import Query
@@ -200,8 +198,11 @@ class Searcher:
     async def _to_result(self, found: _Found) -> SearchResult:
         chunks, prepared = found.chunks, found.chunks.prepared
         query, hits = prepared.query, found.selected.hits
-        if query.updated_at or query.highlights or query.explain or query.relations:
-            hits = tuple(await map_in_steps(partial(_annotated, query, chunks), hits))
+        if query.highlights:
+            tenant, threads = prepared.scope.tenant, self._executor.threads
+            hits = await threads.run(tenant, _annotated, query, chunks, hits)
+        elif query.updated_at or query.explain or query.relations:
+            hits = _annotated(query, chunks, hits)
         is_low_confidence = False
         if query.fusion == "absolute":
             required = RequiredScores(
@@ -253,7 +254,11 @@ def _is_complete(
     return is_full or len(selected.examined) < len(ranking) or len(ranking) < rows_max
 
 
-def _annotated(query: Query, chunks: FoundChunks, hit: Hit) -> Hit:
+def _annotated(query: Query, chunks: FoundChunks, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    return tuple(_annotated_hit(query, chunks, hit) for hit in hits)
+
+
+def _annotated_hit(query: Query, chunks: FoundChunks, hit: Hit) -> Hit:
     """The hit with what its chunk or its document alone tells, if the query asks for it."""
     row = chunks.rows[hit.chunk_id]
     if query.updated_at:

@@ -12,11 +12,13 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from common.shares.cache import FairCache
+from common.shares.threads import FairThreads
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row
 from index.text import spelling
 from index.text.spelling import Near
+from index.text.text_threads import SHORT_CHARACTERS_MAX, text_threads
 from index.vocabulary.extent import Era, Extent
 from index.vocabulary.resident_words import SHARED, ResidentWords
 
@@ -136,8 +138,9 @@ class Vocabulary:
     The caches are per scope, so no timing reveals what callers of another scope have looked up.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, threads: FairThreads | None = None) -> None:
         self._database = database.searching
+        self._threads = threads or text_threads()
         self._known_words: FairCache[tuple[_Visibility, Era, str], bool] = FairCache(KNOWN_MAX)
         self._corrections: FairCache[_Correctable, tuple[str, ...]] = FairCache(CORRECTED_MAX)
 
@@ -157,9 +160,12 @@ class Vocabulary:
         memory, of this extent or another. is_filtered: words that only some may read then correct
         nothing: the filter may be that of a token, which narrows what its bearer may read.
 
-        Raises `DatabaseUnavailable`.
+        Raises `DatabaseUnavailable` and `Saturated`.
         """
-        unlisted = spelling.doubtful(text, languages) if languages else ()
+        if len(text) > SHORT_CHARACTERS_MAX and languages:
+            unlisted = await self._threads.run(scope.tenant, spelling.doubtful, text, languages)
+        else:
+            unlisted = spelling.doubtful(text, languages) if languages else []
         if not unlisted:
             return CERTAIN
         grants = () if is_filtered else (*scope.grants, *scope.shared)
