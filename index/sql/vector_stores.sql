@@ -60,7 +60,8 @@ INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, b
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (tenant, source, file_id) DO UPDATE SET
     subject = excluded.subject, batch_id = excluded.batch_id, key_id = excluded.key_id,
-    job_id = NULL, error_code = NULL, error = NULL;
+    job_id = NULL, error_code = NULL, error = NULL
+RETURNING created_at;
 
 -- name: record_file
 -- $2 source, $3 file, $4 job or null, $5 code of the error or null, $6 error or null: the result

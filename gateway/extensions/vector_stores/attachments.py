@@ -55,9 +55,11 @@ async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     body = await context.parse_body(AttachBody)
     store = await require_store(context, caller)
-    writes = await attach_each(context, store, [body])
-    file = await _file(context, caller, store, body.file_id)
-    return response_of_writes(StoreFileAnswer.of(store.source, file), caller, writes)
+    (attachment,) = await attach_each(context, store, [body])
+    # An admin may change a document that it may not read, as by `PUT /v1/documents`.
+    file = await _attached(context, caller, store, body.file_id) or attachment.file
+    answer = StoreFileAnswer.of(store.source, file)
+    return response_of_writes(answer, caller, [attachment.written])
 
 
 async def list_attached(context: RequestContext[VectorStoreServices]) -> Response:
@@ -141,15 +143,19 @@ async def create_file_batch(context: RequestContext[VectorStoreServices]) -> Res
     body = await context.parse_body(FileBatchBody)
     store = await require_store(context, caller)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
-    writes = await attach_each(context, store, body.bodies(), batch_id)
-    answer = await _batch_answer(context, caller, store, batch_id)
-    return response_of_writes(answer, caller, writes)
+    attachments = await attach_each(context, store, body.bodies(), batch_id)
+    files = {attachment.file.file_id: attachment.file for attachment in attachments}
+    answer = _batch_answer(store, batch_id, list(files.values()))
+    return response_of_writes(answer, caller, [attachment.written for attachment in attachments])
 
 
 async def get_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
-    store = await require_store(context, caller)
-    return json_response(await _batch_answer(context, caller, store, _batch_id(context)))
+    store, batch_id = await require_store(context, caller), _batch_id(context)
+    files = await files_of(context, caller, store.source, FileFilter(batch_id=batch_id))
+    if not files:
+        raise problems.not_found("batch_id", "The batch does not exist, or you may not see it.")
+    return json_response(_batch_answer(store, batch_id, files))
 
 
 async def list_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
@@ -216,15 +222,7 @@ async def _document(
     raise no_such_file()
 
 
-async def _batch_answer(
-    context: RequestContext[VectorStoreServices],
-    caller: AuthenticatedRequest,
-    store: VectorStore,
-    batch_id: str,
-) -> FileBatchAnswer:
-    files = await files_of(context, caller, store.source, FileFilter(batch_id=batch_id))
-    if not files:
-        raise problems.not_found("batch_id", "The batch does not exist, or you may not see it.")
+def _batch_answer(store: VectorStore, batch_id: str, files: list[AttachedFile]) -> FileBatchAnswer:
     counts = count_by_status(files)
     return FileBatchAnswer(
         id=batch_id,

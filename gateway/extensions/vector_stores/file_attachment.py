@@ -1,6 +1,7 @@
 """Attaches files to a vector store: the text of each becomes a document of its source."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from gateway.extension import (
@@ -15,8 +16,13 @@ from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.files import no_such_file, require_own_file
 from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import VectorStore, VectorStoreStore
+from gateway.extensions.vector_stores.vector_store_store import (
+    AttachedFile,
+    VectorStore,
+    VectorStoreStore,
+)
 from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
+from index.model import chunking_config
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.model.form import is_blank
 from ingest.errors import DocumentTooLong
@@ -26,26 +32,35 @@ from ingest.parse.formats import TEXT
 from ingest.write.revision import Written, require_accepted, require_written
 
 
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that was attached.
+
+    file: as the caller has asked for it, whether or not it may read the document.
+    written: None if the write is queued, or failed.
+    """
+
+    file: AttachedFile
+    written: Written | None
+
+
 async def attach_each(
     context: RequestContext[VectorStoreServices],
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
-) -> list[Written]:
-    """Attach files after checking that all exist and that Nearhit does not sync the source.
-
-    Returns the writes that were done at once.
-    """
+) -> list[Attachment]:
+    """Attach files after checking that all exist and that Nearhit does not sync the source."""
     caller = await context.authenticate()
     source = await context.services.stores.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
     files = [await require_own_file(context, caller, body.file_id) for body in bodies]
-    writes = []
+    attachments = []
     for file, body in zip(files, bodies, strict=True):
         caller = await context.authenticate()
-        writes.append(await _attach(context, caller, store, file, body, batch_id))
-    return [written for written in writes if written is not None]
+        attachments.append(await _attach(context, caller, store, file, body, batch_id))
+    return attachments
 
 
 def document_id_of(store: VectorStore, file_id: str) -> str:
@@ -60,15 +75,12 @@ async def _attach(
     file: File,
     body: AttachBody,
     batch_id: str | None,
-) -> Written | None:
-    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised.
-
-    None if the write is queued, or failed.
-    """
+) -> Attachment:
+    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised."""
     tenant = caller.principal.tenant
     stores = VectorStoreStore(context.services.stores.database)
     document_id = document_id_of(store, file.file_id)
-    await stores.attach(
+    attached_at = await stores.attach(
         tenant,
         store.source,
         file_id=file.file_id,
@@ -77,7 +89,7 @@ async def _attach(
         key_id=caller.principal.key_id,
         batch_id=batch_id,
     )
-    written, job_id, error = None, None, None
+    written, job_id, code, error, size_bytes = None, None, None, None, 0
     try:
         text = await _text(context, caller, file)
         threads = context.services.documents.writer.threads  # a long text holds an event loop
@@ -85,17 +97,30 @@ async def _attach(
         written = await _write(context, caller, document_id, document)
         if written is None:
             job_id = await _queue(context, caller, document_id, document)
+        else:
+            size_bytes = len(text.encode())
     except Unreadable as unreadable:
-        error = ("unsupported_file", f"{file.filename} {unreadable}.")
+        code, error = "unsupported_file", f"{file.filename} {unreadable}."
     except DocumentTooLong as too_long:
-        error = ("invalid_file", f"{file.filename} {too_long}.")
+        code, error = "invalid_file", f"{file.filename} {too_long}."
     except QuotaExceeded as exceeded:
-        error = ("quota_exceeded", str(exceeded))
+        code, error = "quota_exceeded", str(exceeded)
     except Exception:
         await stores.forget_refused(tenant, store.source, file.file_id)
         raise
-    await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
-    return written
+    attached = AttachedFile(
+        file_id=file.file_id,
+        document_id=document_id,
+        created_at=attached_at,
+        status="completed" if written else "in_progress" if job_id else "failed",
+        error_code=code,
+        error=error,
+        metadata=body.attributes or {},
+        chunker=body.chunker or chunking_config.DEFAULT,
+        size_bytes=size_bytes,
+    )
+    await stores.record_file(tenant, store.source, attached, job_id)
+    return Attachment(attached, written)
 
 
 async def _write(

@@ -115,11 +115,13 @@ async def delete_file(context: RequestContext[VectorStoreServices]) -> Response:
 
 
 def response_of_writes(
-    answer: BaseModel, caller: AuthenticatedRequest, writes: Sequence[Written]
+    answer: BaseModel, caller: AuthenticatedRequest, writes: Sequence[Written | None]
 ) -> Response:
     """The response, with the revision from which on answers contain the writes, if any."""
     tenant, history = caller.principal.tenant, caller.revisions.history
-    revisions = latest_revisions(written.revisions(tenant, history) for written in writes)
+    revisions = latest_revisions(
+        written.revisions(tenant, history) for written in writes if written is not None
+    )
     response = json_response(answer)
     return response if revisions is None else with_revision(response, revisions, tenant)
 

@@ -59,9 +59,9 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         stores_max=STORES_MAX,
         default_quotas=default_quotas(services.documents.settings),
     )
-    writes = await attach_each(context, store, body.attachments())
+    attachments = await attach_each(context, store, body.attachments())
     answer = await _store_answer(context, caller, store)
-    return response_of_writes(answer, caller, writes)
+    return response_of_writes(answer, caller, [attachment.written for attachment in attachments])
 
 
 async def list_vector_stores(context: RequestContext[VectorStoreServices]) -> Response:

@@ -128,22 +128,19 @@ class VectorStoreStore:
         subject: str,
         key_id: str | None,
         batch_id: str | None = None,
-    ) -> None:
+    ) -> datetime:
+        """When the file was first attached to the source."""
         arguments = (file_id, document_id, subject, batch_id, key_id)
-        await self._database.rows("vector_stores.attach", tenant, source, *arguments)
+        row = await self._database.row("vector_stores.attach", tenant, source, *arguments)
+        assert row is not None, "the statement has one row"
+        attached_at: datetime = row["created_at"]
+        return attached_at
 
-    async def attached(
-        self,
-        tenant: str,
-        source: str,
-        file_id: str,
-        *,
-        job_id: str | None = None,
-        error: tuple[str, str] | None = None,
+    async def record_file(
+        self, tenant: str, source: str, file: AttachedFile, job_id: str | None
     ) -> None:
-        """Record the result of attaching a file. error: its code and message."""
-        code, message = error or (None, None)
-        arguments = (file_id, job_id, code, message)
+        """Record the result of attaching the file."""
+        arguments = (file.file_id, job_id, file.error_code, file.error)
         await self._database.rows("vector_stores.record_file", tenant, source, *arguments)
 
     async def detach(self, tenant: str, source: str, file_id: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 from openai import AsyncOpenAI
+from openai.types import StaticFileChunkingStrategyObjectParam
 
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
@@ -203,6 +204,81 @@ async def test_a_file_whose_document_was_given_away_is_not_removed_by_who_upload
         await client.files.delete(file_id)
 
     assert await ben.found("annual leave") == [f"{store.id}/{file_id}"]
+
+
+@pytest.mark.parametrize("queued", [False, True])
+async def test_attaching_changes_what_a_put_changes_and_shows_no_more(
+    settings: Settings,
+    embedder: Embedder,
+    queued: bool,  # noqa: FBT001  a parameter
+) -> None:
+    content, bytes_max = LEAVE * 20, 500 if queued else 10_000
+    settings = settings.model_copy(update={"document_inline_bytes_max": bytes_max})
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        admin, ben = await gateway.caller("ada", roles=["admin"]), await gateway.caller("ben")
+        async with client_of(admin) as theirs:
+            store = await theirs.vector_stores.create(name="Handbook")
+            file = await theirs.files.create(file=("leave.md", content), purpose="assistants")
+            files, path = theirs.vector_stores.files, f"/v1/documents/{store.id}/{file.id}"
+            cut: StaticFileChunkingStrategyObjectParam = {
+                "type": "static",
+                "static": {"max_chunk_size_tokens": 300, "chunk_overlap_tokens": 0},
+            }
+            await files.create(store.id, file_id=file.id, chunking_strategy=cut)
+            await drained(settings, embedder)
+            access = {"owner": "ben", "readers": []}
+            given = await admin.call("PATCH", f"{path}/access", json=access)
+            assert given.status_code == 200, given.text
+            hidden = {"text": "Ben's.", "source": store.id, "metadata": {"of": "ben"}}
+
+            for is_batch in (False, True):
+                assert (await ben.call("PUT", path, json=hidden)).status_code == 200
+                asked: dict[str, str | float | bool] = {"of": "the file"}
+                if is_batch:
+                    batches = theirs.vector_stores.file_batches
+                    batch = await batches.create(store.id, file_ids=[file.id], attributes=asked)
+                    counts = batch.file_counts
+                    assert (counts.total, counts.in_progress) == (1, int(queued))
+                else:
+                    shown = await files.create(store.id, file_id=file.id, attributes=asked)
+                    assert shown.status == ("in_progress" if queued else "completed")
+                    assert shown.attributes == asked
+                    assert shown.usage_bytes == (0 if queued else len(content))
+                    assert shown.chunking_strategy is not None
+                    assert shown.chunking_strategy.type == "other"
+                await drained(settings, embedder)
+
+                assert (await ben.call("GET", path)).json()["text"] == content.decode()
+                with pytest.raises(openai.NotFoundError):
+                    await files.retrieve(file.id, vector_store_id=store.id)
+            put = await admin.call("PUT", path, json={**hidden, "text": "An admin's."})
+
+    assert put.status_code == 200, put.text
+
+
+async def test_who_may_not_change_a_document_is_told_so_alike_at_both_doors(
+    ana: Caller, ben: Caller, client: AsyncOpenAI
+) -> None:
+    await ben.put("ours", TRAVEL.decode(), source="wiki", readers=["tenant"])
+    file = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
+    path = f"/v1/documents/wiki/{file.id}"
+    hidden = {"text": "Ben's.", "source": "wiki"}
+    assert (await ben.call("PUT", path, json=hidden)).status_code == 200
+
+    put = await ana.call("PUT", path, json={"text": "Ana's.", "source": "wiki"})
+    with pytest.raises(openai.ConflictError) as attached:
+        await client.vector_stores.files.create("wiki", file_id=file.id)
+
+    assert put.status_code == 409
+    assert put.json()["errors"][0]["detail"] in attached.value.message
+    assert (await ben.call("GET", path)).json()["text"] == "Ben's."
+    assert [each.id async for each in client.vector_stores.files.list("wiki")] == []
+
+
+async def drained(settings: Settings, embedder: Embedder) -> None:
+    async with open_services(settings, Metrics(), embedder) as services:
+        await worker_loop.make_worker(services.worker).drain()
 
 
 @pytest.mark.sampled("file of the store")
