@@ -266,7 +266,7 @@ TYPES: Sequence[ProblemType] = (
         "queue-full",
         (503,),
         "Temporarily unavailable",
-        "As many jobs of the tenant wait as may wait; nothing was queued.",
+        "As many jobs of the tenant, or bytes of them, wait as may wait; nothing was queued.",
         "Retry when jobs are done. The operator runs more workers.",
     ),
     ProblemType(

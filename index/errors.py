@@ -13,7 +13,7 @@ IndexStoreError
 ├── PayloadTooLarge        the payload of a job exceeds the limit
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
 ├── PrerequisitesMissing   the database lacks what an administrator has to give
-├── QueueFull              too many jobs of the tenant are waiting
+├── QueueFull              too many jobs, or bytes of them, of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
 ├── RightsLost             the key whose rights a job has no longer works
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
@@ -144,8 +144,10 @@ class PrerequisitesMissing(IndexStoreError):
 class QueueFull(IndexStoreError):
     """Nothing was queued; a later retry may succeed."""
 
-    def __init__(self, tenant: str, waiting_max: int) -> None:
-        super().__init__(f"{tenant} already has {waiting_max:,} jobs that wait or have failed")
+    def __init__(self, tenant: str) -> None:
+        super().__init__(
+            f"no more jobs of {tenant}, or bytes of its writes, may wait or have failed"
+        )
 
 
 class VectorRefused(IndexStoreError):

@@ -37,7 +37,7 @@ _EXCEPTIONS = (
     HTTPException(404),
     HTTPException(405),
     PayloadTooLarge(1),
-    QueueFull("…", 1),
+    QueueFull("…"),
     QuotaExceeded(Excess("documents", 1, 1, 1)),
     RuntimeError(),
     SubjectSuspended("…"),

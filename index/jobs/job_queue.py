@@ -23,6 +23,7 @@ from index.postgres.session import Row, Session
 CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
 PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0001_schema.sql; twice a document's longest body
 WAITING_MAX = 10_000  # of a tenant, with failed ones for a write; a starting value
+QUEUED_BYTES_MAX = 268_435_456  # of a tenant's payloads, for a write; a starting value
 # With the pauses of ingest/worker/job_worker.py about ten minutes; a starting value, not measured.
 ATTEMPTS_MAX = 8
 _NEWEST = 2**63 - 1
@@ -126,15 +127,10 @@ async def enqueue(session: Session, job: NewJob) -> str:
     """
     if len(job.payload) > PAYLOAD_BYTES_MAX:
         raise PayloadTooLarge(PAYLOAD_BYTES_MAX)
-    # What fails stays, with its text; removals and readings are not held up by that.
-    counts_failed = bool(job.parts)
-    is_full = await session.value("jobs.is_queue_full", job.tenant, WAITING_MAX, counts_failed)
-    if is_full is None:
-        raise TenantMissing(job.tenant)
-    if is_full:
-        raise QueueFull(job.tenant, WAITING_MAX)
+    if job.parts:  # else concurrent writes would not see each other, and pass the limits together
+        await session.rows("quotas.lock", job.tenant)
     trace = trace_context.current()
-    job_id: str = await session.value(
+    row = await session.row(
         "jobs.enqueue",
         f"job_{secrets.token_hex(8)}",
         job.tenant,
@@ -149,7 +145,14 @@ async def enqueue(session: Session, job: NewJob) -> str:
         sorted(job.parts),
         None if trace is None else trace.traceparent,
         None if trace is None else trace.tracestate,
+        WAITING_MAX,
+        QUEUED_BYTES_MAX,
     )
+    if row is None:
+        raise TenantMissing(job.tenant)
+    job_id: str | None = row["job_id"]
+    if job_id is None:
+        raise QueueFull(job.tenant)
     return job_id
 
 

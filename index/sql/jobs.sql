@@ -3,31 +3,33 @@
 
 -- uses: principals
 
--- name: is_queue_full
--- $1 tenant, $2 limit, $3 whether failed jobs count: true if as many jobs of the tenant wait. No row if the
--- tenant does not exist or is being deleted.
-SELECT (
-    SELECT count(*)
-    FROM (
-        SELECT FROM jobs
-        WHERE tenant = $1 AND state <> 'done' AND (state = 'waiting' OR $3::boolean) LIMIT $2
-    ) AS counted
-) >= $2
-FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
-
 -- name: enqueue
 -- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 maximum of
--- attempts, $10 seconds until it is due, $11 parts of a document that it sets, $12 and $13 trace context
-WITH added AS (
+-- attempts, $10 seconds until it is due, $11 parts of a document that it sets, $12 and $13 trace context,
+-- $14 most jobs of the tenant, $15 most bytes of their payloads beside a write. No row if the tenant does not
+-- exist or is being deleted; a row of null if there is no room. What fails stays, with its text, so it counts
+-- for a write; removals and readings are not held up by it. The length of a payload is known without reading it.
+WITH queued AS MATERIALIZED (
+    SELECT
+        count(*) FILTER (WHERE state = 'waiting' OR cardinality($11::text[]) > 0) AS jobs,
+        coalesce(sum(octet_length(payload)) FILTER (WHERE cardinality($11) > 0), 0) AS bytes
+    FROM jobs WHERE tenant = $2 AND state <> 'done'
+),
+added AS (
     INSERT INTO jobs
         (
             job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at, parts,
             traceparent, tracestate
         )
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 second', $11, $12, $13)
+    SELECT $1, tenant, $3, $4, $5, $6, $7, $8::bytea, $9, now() + $10 * interval '1 second', $11, $12, $13
+    FROM tenants CROSS JOIN queued
+    WHERE tenant = $2 AND NOT is_being_deleted AND jobs < $14::bigint
+      AND (cardinality($11) = 0 OR bytes + octet_length($8::bytea) <= $15::bigint)
     RETURNING job_id
 )
-SELECT job_id, pg_notify('nearhit_jobs', '') FROM added;
+SELECT added.job_id, CASE WHEN added.job_id IS NOT NULL THEN pg_notify('nearhit_jobs', '') END
+FROM tenants LEFT JOIN added ON true
+WHERE tenant = $2 AND NOT is_being_deleted;
 
 -- name: waiting_for
 -- $1 tenant, $2 target, $3 kind: a waiting job for the same work.

@@ -118,6 +118,31 @@ async def test_who_asks_for_too_much_is_told(
         await queue.enqueue_document("leave", replace(a_job(), parts=CONTENT))
 
 
+async def test_the_bytes_of_queued_writes_have_a_limit_that_none_passes_beside_another(
+    database: Database, queue: JobQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_queue, "QUEUED_BYTES_MAX", 1_000)
+    writes = [a_job(f"document:{n}", parts=CONTENT, payload=b"-" * 600) for n in range(3)]
+
+    async with database.transaction() as session:
+        await job_queue.enqueue(session, writes[0])
+        beside = asyncio.create_task(queue.enqueue_document("1", writes[1]))
+        async with asyncio.timeout(60):
+            while not (beside.done() or await session.connection.fetchval(_SOMEBODY_WAITS)):
+                await asyncio.sleep(0.005)
+    with pytest.raises(QueueFull):
+        await beside
+
+    assert await queue.enqueue_document("0", writes[0]), "what it replaces no longer counts"
+    await queue.fail((await claimed(queue)).run, "refused")
+    with pytest.raises(QueueFull):
+        await queue.enqueue_document("1", writes[1])
+    assert await queue.enqueue(a_job("source:wiki", payload=b"-" * 600)), "no write"
+
+
+_SOMEBODY_WAITS = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
+
+
 class TestTenants:
     async def test_a_tenant_has_no_more_at_work_than_its_limit(self, queue: JobQueue) -> None:
         for number in range(10):
