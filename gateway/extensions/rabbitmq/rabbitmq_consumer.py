@@ -4,13 +4,16 @@
    copy in the dead-letter queue. Otherwise it is redelivered, which is harmless: see
    `gateway.extensions.rabbitmq.event_schemas`.
 2. Deliveries of one document are applied in order; one that waits for a server delays the next.
-   Up to `prefetch` deliveries of a queue are applied concurrently.
-3. If a connection is lost, its unacknowledged deliveries are redelivered on the next one.
+   Up to `events_max` deliveries of a queue are applied concurrently.
+3. RabbitMQ limits deliveries by number and not by bytes. So one is taken at a time, and one that is
+   too long leaves before the next is taken: beside the events that are applied, memory holds one
+   message, of which RabbitMQ's `max_message_size` is the limit.
+4. If a connection is lost, its unacknowledged deliveries are redelivered on the next one.
 """
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +25,7 @@ from aio_pika.abc import (
     AbstractChannel,
     AbstractConnection,
     AbstractIncomingMessage,
+    AbstractQueue,
     AbstractQueueIterator,
     FieldValue,
 )
@@ -49,7 +53,7 @@ from ingest.worker.pgqueuer_adapter import WorkerLimits
 DEAD = ".dead"  # suffix of a dead-letter queue's name
 REASON = "nearhit-reason"  # header with the reason for dead-lettering
 _REASON_CHARACTERS_MAX = 1_000
-_PREFETCH = 16  # events of a queue at once
+_EVENTS_MAX = 16  # of a queue at once
 CONNECT_S_MAX = 10.0
 _STABLE_S = 60.0  # a connection that lasted this long resets the count of failures
 _UNAVAILABLE = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
@@ -69,7 +73,7 @@ def consumer(services: RabbitmqServices) -> "RabbitmqConsumer":
         settings.url.get_secret_value(),
         settings.tenants(),
         services.handler,
-        prefetch=_PREFETCH,
+        events_max=_EVENTS_MAX,
         attempts_max=core.job_attempts_max,
         limits=WorkerLimits(pause_s=core.job_retry_delay_s, stop_s=core.shutdown_s),
         size_bytes_max=core.document_bytes_max,
@@ -81,7 +85,7 @@ def consumer(services: RabbitmqServices) -> "RabbitmqConsumer":
 class RabbitmqConsumer:
     """queues: the tenant of each queue.
 
-    prefetch: maximum concurrent deliveries of a queue.
+    events_max: maximum number of events of a queue that are applied concurrently.
     attempts_max: attempts at an event while the embedder is unavailable; limits: their pauses.
     size_bytes_max: maximum size of an event.
     count: receives the outcome of each event that leaves its queue.
@@ -90,7 +94,7 @@ class RabbitmqConsumer:
     url: str
     queues: Mapping[str, str]
     handler: EventHandler
-    prefetch: int
+    events_max: int
     attempts_max: int
     limits: WorkerLimits
     size_bytes_max: int
@@ -122,7 +126,7 @@ class RabbitmqConsumer:
         for queue in (name, name + DEAD):
             await _declare(connection, queue)
         async with connection.channel(on_return_raises=True) as channel:
-            await channel.set_qos(prefetch_count=self.prefetch)
+            await channel.set_qos(prefetch_count=1)
             await _QueueConsumer(self, channel, name, tenant, stop).run()
         if not stop.is_set():
             raise ConnectionError(f"RabbitMQ has cancelled the consumer of {name}")
@@ -147,42 +151,55 @@ class _QueueConsumer:
 
     async def run(self) -> None:
         """Process deliveries until `stop` is set or the channel fails."""
+        queue = await self._open_queue()
+        end = asyncio.create_task(self._wait_for_end())
         tasks: set[asyncio.Task[None]] = set()
         try:
-            async for message in self._deliveries():
+            while (message := await self._take(queue, end)) is not None:
                 task = asyncio.create_task(self._process(message))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
+                is_too_long = len(message.body) > self.consumer.size_bytes_max
+                del message  # else it would stay until the next has come
+                if is_too_long:
+                    await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+                elif len(tasks) >= self.consumer.events_max:
+                    await asyncio.wait((*tasks, end), return_when=asyncio.FIRST_COMPLETED)
             if tasks and self.stop.is_set():
                 await asyncio.wait(tasks, timeout=self.consumer.limits.stop_s)
         finally:
-            await background_tasks.end(*tasks)
+            await background_tasks.end(end, *tasks)
 
-    async def _deliveries(self) -> AsyncIterator[AbstractIncomingMessage]:
-        """Yield the deliveries in order."""
+    async def _open_queue(self) -> AbstractQueue:
         channel = await self.channel.get_underlay_channel()
         channel.on_consumer_cancel_callbacks.add(
             lambda _: self.ended.set()
         )  # the queue was deleted
-        queue = await self.channel.get_queue(self.queue, ensure=False)
-        async with queue.iterator() as deliveries:
-            closing = asyncio.create_task(self._close_when_stopped(deliveries))
-            try:
-                async for message in deliveries:
-                    yield message
-            finally:
-                await background_tasks.end(closing)
+        return await self.channel.get_queue(self.queue, ensure=False)
 
-    async def _close_when_stopped(self, deliveries: AbstractQueueIterator) -> None:
-        """Stop consuming and requeue deliveries that were not started."""
+    async def _wait_for_end(self) -> None:
         waits = [asyncio.create_task(event.wait()) for event in (self.stop, self.ended)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()
-        with suppress(*CONNECTION_EXCEPTIONS):
-            await deliveries.close()
+
+    async def _take(
+        self, queue: AbstractQueue, end: asyncio.Task[None]
+    ) -> AbstractIncomingMessage | None:
+        """The next delivery, once there is one; None if none arrives any more.
+
+        Each has a consumer of its own, whose prefetch count of 1 sends no second one.
+        """
+        if end.done():
+            return None
+        async with queue.iterator() as deliveries:
+            closing = asyncio.create_task(_close_after(end, deliveries))
+            try:
+                return await anext(deliveries, None)
+            finally:
+                await background_tasks.end(closing)
 
     async def _process(self, message: AbstractIncomingMessage) -> None:
         """Apply the event and acknowledge it; if that fails, end the channel to get redelivery."""
@@ -262,6 +279,13 @@ def persistent_copy(
         message_id=message.message_id,
         delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
     )
+
+
+async def _close_after(end: asyncio.Task[None], deliveries: AbstractQueueIterator) -> None:
+    """Stop consuming then, and requeue a delivery that was not taken."""
+    await asyncio.wait((end,))
+    with suppress(*CONNECTION_EXCEPTIONS):
+        await deliveries.close()
 
 
 async def _declare(connection: AbstractConnection, name: str) -> None:

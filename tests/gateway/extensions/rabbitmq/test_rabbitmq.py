@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -219,6 +220,44 @@ async def test_what_cant_be_done_is_dead_with_the_reason_and_stops_nothing(
     assert letter.body == body
     assert reason in str(letter.headers[rabbitmq_consumer.REASON])
     await worker.until(FIRST)
+
+
+async def test_memory_holds_one_of_the_events_that_are_too_long(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    settings = settings.model_copy(update={"document_bytes_max": 1_000})
+    size_bytes, events = 8_000_000, 12
+    for _ in range(events):
+        await send(channel, b"-" * size_bytes)
+    await send(channel, update(1, FIRST))
+
+    tracemalloc.start()
+    try:
+        async with working(settings, embedder, broker) as worker:
+            await worker.until(FIRST)
+            _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert await left(broker, QUEUE + rabbitmq_consumer.DEAD) == events
+    assert peak_bytes < 5 * size_bytes  # it is collected from frames, and its copy cut into them
+
+
+async def test_a_worker_takes_no_more_events_than_it_may_apply_at_once(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    moody.hold()
+    events = [update(1, FIRST) | {"document_id": f"leave-{n}"} for n in range(20)]
+    async with working(settings, moody, broker) as worker:
+        await send(channel, *events)
+        async with asyncio.timeout(30):
+            while await left(broker) != 4:
+                await asyncio.sleep(0.01)
+        await send(channel, update(1, SECOND))
+        assert await left(broker) == 5
+        moody.go_on()
+        await worker.until(SECOND)
 
 
 async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
