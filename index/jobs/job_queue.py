@@ -75,7 +75,11 @@ class JobLease:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that a worker has claimed and must do now; trace: in which it was enqueued."""
+    """A job that a worker has claimed and must do now.
+
+    ended_readers: which it does not give, though it was requested with them.
+    trace: in which it was enqueued.
+    """
 
     run: JobLease
     job_id: str
@@ -88,6 +92,7 @@ class ClaimedJob:
     payload: bytes
     attempts_max: int
     due_at: datetime
+    ended_readers: Sequence[str] = ()
     trace: TraceContext | None = None
 
 
@@ -194,6 +199,13 @@ async def supersede(
     for document_parts, document_ids in by_parts(parts):
         targets = [document_target(document_id) for document_id in document_ids]
         await session.rows("jobs.supersede", tenant, targets, sorted(document_parts), sequence)
+
+
+async def end_readers(
+    session: Session, tenant: str, document_id: str, readers: Sequence[str]
+) -> None:
+    """Queued writes of the document no longer give these readers; later ones may."""
+    await session.rows("jobs.end_readers", tenant, document_target(document_id), readers)
 
 
 class JobQueue:
@@ -389,5 +401,6 @@ def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
         payload=row["payload"],
         attempts_max=row["attempts_max"],
         due_at=row["due_at"],
+        ended_readers=row["ended_readers"],
         trace=None if traceparent is None else TraceContext(traceparent, row["tracestate"]),
     )

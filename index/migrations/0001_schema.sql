@@ -916,42 +916,44 @@ CREATE INDEX document_popularity_falling ON document_popularity (tenant, falls_o
 -- Jobs and costs
 
 -- Work that outlives the process that was asked for it.
--- job_no:      the order in which jobs were requested.
--- target:      what the job changes: no two jobs of one target run at once.
--- source:      of the documents that it changes, for limits by source.
--- parts:       what it sets of its document, as in `documents.sequences`.
--- sequence:    when it was requested, among the writes of documents.
--- key_id:      of the key whose rights the job has when it runs; null for the operator. Never the key.
--- payload:     what the job needs to know; gone once it is done.
--- attempts:    how often it was begun; with the lease, it tells one run from all others.
--- error:       why it failed last, without a word of the payload.
--- traceparent: the W3C trace context of the request that enqueued it, with tracestate; null without one.
+-- job_no:        the order in which jobs were requested.
+-- target:        what the job changes: no two jobs of one target run at once.
+-- source:        of the documents that it changes, for limits by source.
+-- parts:         what it sets of its document, as in `documents.sequences`.
+-- sequence:      when it was requested, among the writes of documents.
+-- ended_readers: which somebody else gave to its document and has taken away since; it does not give them.
+-- key_id:        of the key whose rights the job has when it runs; null for the operator. Never the key.
+-- payload:       what the job needs to know; gone once it is done.
+-- attempts:      how often it was begun; with the lease, it tells one run from all others.
+-- error:         why it failed last, without a word of the payload.
+-- traceparent:   the W3C trace context of the request that enqueued it, with tracestate; null without one.
 CREATE TABLE jobs (
-    job_no       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    job_id       text NOT NULL UNIQUE,
-    tenant       text NOT NULL REFERENCES tenants ON DELETE CASCADE,
-    kind         text NOT NULL,
-    target       text NOT NULL,
-    source       text,
-    parts        text[] NOT NULL DEFAULT '{}',
-    sequence     bigint NOT NULL DEFAULT nextval('document_versions'),
-    key_id       text,
-    subject      text,
-    payload      bytea CHECK (octet_length(payload) <= 8388608),
-    state        text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed')),
-    attempts     integer NOT NULL DEFAULT 0,
-    attempts_max integer NOT NULL,
-    due_at       timestamptz NOT NULL DEFAULT now(),
-    lease        uuid,
-    leased_until timestamptz,
-    progress     jsonb,
-    result       jsonb,
-    error        text,
-    traceparent  text CHECK (length(traceparent) = 55),
-    tracestate   text CHECK (length(tracestate) <= 512),
-    created_at   timestamptz NOT NULL DEFAULT now(),
-    started_at   timestamptz,
-    ended_at     timestamptz,
+    job_no        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    job_id        text NOT NULL UNIQUE,
+    tenant        text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    kind          text NOT NULL,
+    target        text NOT NULL,
+    source        text,
+    parts         text[] NOT NULL DEFAULT '{}',
+    sequence      bigint NOT NULL DEFAULT nextval('document_versions'),
+    ended_readers text[] NOT NULL DEFAULT '{}',
+    key_id        text,
+    subject       text,
+    payload       bytea CHECK (octet_length(payload) <= 8388608),
+    state         text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed')),
+    attempts      integer NOT NULL DEFAULT 0,
+    attempts_max  integer NOT NULL,
+    due_at        timestamptz NOT NULL DEFAULT now(),
+    lease         uuid,
+    leased_until  timestamptz,
+    progress      jsonb,
+    result        jsonb,
+    error         text,
+    traceparent   text CHECK (length(traceparent) = 55),
+    tracestate    text CHECK (length(tracestate) <= 512),
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    started_at    timestamptz,
+    ended_at      timestamptz,
     CHECK ((state = 'running') = (lease IS NOT NULL) AND (lease IS NULL) = (leased_until IS NULL)),
     CHECK ((state IN ('done', 'failed')) = (ended_at IS NOT NULL))
 );

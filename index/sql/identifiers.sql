@@ -21,6 +21,8 @@ WITH tokens AS (
     SELECT tenant, unnest(readers), 'the readers of vector stores' FROM vector_stores
     UNION ALL
     SELECT tenant, reader, 'tuples of OpenFGA' FROM openfga_readers
+    UNION ALL
+    SELECT tenant, unnest(ended_readers), 'jobs' FROM jobs
 ),
 identifiers AS (
     SELECT
@@ -218,7 +220,18 @@ WHERE subjects.tenant = subscriptions.tenant AND old = subject;
 
 -- name: respell_jobs
 WITH :respelled
-UPDATE jobs SET subject = new FROM subjects WHERE subjects.tenant = jobs.tenant AND old = subject;
+UPDATE jobs SET
+    subject = coalesce(
+        (SELECT new FROM subjects WHERE subjects.tenant = jobs.tenant AND old = subject), subject
+    ),
+    ended_readers = ARRAY(
+        SELECT DISTINCT coalesce(new, reader) FROM unnest(ended_readers) AS reader
+        LEFT JOIN tokens ON tokens.tenant = jobs.tenant AND old = reader
+    )
+WHERE EXISTS (
+    SELECT FROM tokens
+    WHERE tokens.tenant = jobs.tenant AND old = ANY (ended_readers || ('user:' || coalesce(subject, '')))
+);
 
 -- name: respell_tuples
 WITH :respelled

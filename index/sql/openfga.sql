@@ -190,16 +190,11 @@ SELECT reader, is_removed FROM openfga_readers WHERE tenant = $1 AND document_id
 ORDER BY reader FOR UPDATE;
 
 -- name: forget_removed
--- $1 tenant, $2 document: it no longer has the readers that were removed, and no earlier write gives it
--- them again.
+-- $1 tenant, $2 document: of the readers that were removed, those that it no longer has.
 DELETE FROM openfga_readers
 WHERE tenant = $1 AND document_id = $2 AND is_removed
   AND NOT EXISTS (
       SELECT FROM documents
       WHERE documents.tenant = $1 AND documents.document_id = $2 AND reader = ANY (readers)
   )
-  AND NOT EXISTS (
-      SELECT FROM jobs
-      WHERE jobs.tenant = $1 AND target = 'document:' || $2 AND state <> 'done'
-        AND 'readers' = ANY (parts)
-  );
+RETURNING reader;

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index.errors import TuplesMoved
+from index.jobs import job_queue
 from index.postgres.session import Row, Session
+from ingest.errors import DocumentContended
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,17 @@ class ReaderUpdate:
     async def settle(self, session: Session, tenant: str) -> None:
         """Record, in the transaction that changes the document, that it follows the tuples.
 
-        Raises `TuplesMoved` if these have changed since the update was planned.
+        What they have ended, no write that was queued before gives again: the part `readers` of
+        the document can't tell, since of that write its other readers count.
+        Raises `TuplesMoved` if the tuples have changed since the update was planned, and
+        `DocumentContended` if another writer has given the document a removed reader.
         """
         rows = await session.rows("openfga.lock_readers", tenant, self.document_id)
         if ReaderUpdate.of(self.document_id, rows) != self:
             raise TuplesMoved(tenant)
-        if self.removed:
-            await session.rows("openfga.forget_removed", tenant, self.document_id)
+        if not self.removed:
+            return
+        await job_queue.end_readers(session, tenant, self.document_id, self.removed)
+        forgotten = await session.rows("openfga.forget_removed", tenant, self.document_id)
+        if len(forgotten) < len(self.removed):
+            raise DocumentContended(self.document_id)

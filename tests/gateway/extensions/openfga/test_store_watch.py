@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic import ValidationError
@@ -21,8 +22,8 @@ from gateway.extensions.openfga.tuple_store import NESTED_MAX
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from gateway.worker import worker_loop
-from index.errors import TuplesMoved
+from gateway.worker import job_handlers, worker_loop
+from index.errors import JobLost, TuplesMoved
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Written
@@ -40,7 +41,7 @@ from tests.gateway.support.gateways import Caller, Gateway, connected, serving
 pytestmark = pytest.mark.anyio
 
 LEAVE = "Everybody has 25 days of annual leave."
-STORES_MAX = 32
+STORES_MAX = 40
 
 
 @dataclass(slots=True)
@@ -430,6 +431,7 @@ async def test_readers_of_tuples_undo_no_queued_write_and_it_brings_none_back(
     await watched.watch.poll()
     assert set(await watched.readers()) == {"user:ben", "user:dora"}
     await worker_loop.make_worker(watched.services.worker).drain()
+    assert await watched.readers() == ("user:carl",), "before the next look"
     later = replace(watched.watching, now=lambda: datetime.now(UTC) + timedelta(seconds=6))
     await StoreWatch(later, watched.watched).poll()
 
@@ -437,6 +439,63 @@ async def test_readers_of_tuples_undo_no_queued_write_and_it_brings_none_back(
     assert not await watched.own.tuples.documents_to_restrict(
         watched.watched.tenant, after="", limit=1
     )
+
+
+@pytest.mark.parametrize("state", ["waiting", "running", "failed"])
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_a_queued_write_gives_no_reader_that_ended_while_it_was(
+    watched: Watched,
+    state: str,
+    is_new: bool,  # noqa: FBT001  a parameter
+) -> None:
+    owner, jobs = await watched.caller("owner", roles=["writer"]), watched.services.stores.jobs
+    if not is_new:
+        await watched.document()
+    watched.store.write("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+    body = {"text": LEAVE + "\n\nAsk.", "readers": ["user:anna", "user:carl"]}
+    later = {"Prefer": "respond-async"}
+    queued = await owner.call("PUT", "/v1/documents/leave", json=body, headers=later)
+    claimed = None
+    if state != "waiting":
+        claimed = await jobs.claim(
+            uuid4(), lease_s=60.0, tenant_jobs_max=9, kinds=["document.write"]
+        )
+        assert claimed is not None
+        assert claimed.job_id == queued.json()["job_id"]
+    if claimed is not None and state == "failed":
+        await jobs.fail(claimed.run, "refused")
+
+    watched.store.delete("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+    if claimed is not None and state == "running":
+        with pytest.raises(JobLost):
+            await job_handlers.handlers(watched.services.worker)[claimed.kind](claimed)
+    await jobs.replay(watched.watched.tenant, queued.json()["job_id"])
+    await worker_loop.make_worker(watched.services.worker).drain()
+
+    assert await watched.readers() == ("user:carl",)
+
+
+async def test_a_share_after_a_tuple_has_ended_stays_beside_an_earlier_queued_write(
+    watched: Watched,
+) -> None:
+    await watched.document()
+    owner = await watched.caller("owner", roles=["writer"])
+    watched.store.write("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+    body, later = {"text": LEAVE, "readers": ["user:anna"]}, {"Prefer": "respond-async"}
+    await owner.call("PUT", "/v1/documents/leave", json=body, headers=later)
+    watched.store.delete("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+
+    await owner.share("leave", "user:anna")
+    await watched.watch.poll()
+    assert await watched.readers() == ("user:anna",)
+    await worker_loop.make_worker(watched.services.worker).drain()
+    await watched.watch.poll()
+
+    assert await watched.readers() == ("user:anna",)
 
 
 class DyingWriter(Writer):
