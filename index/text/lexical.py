@@ -32,7 +32,7 @@ from index.text.word_lists.word_list import WordList
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
-ANALYSER = "bm25-4"
+ANALYSER = "bm25-5"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
 
 UNDETERMINED = stemming.UNDETERMINED
@@ -71,37 +71,41 @@ class Terms:
     chances: Mapping[int, float]
 
 
-def chunk(text: str, language: str) -> dict[int, float]:
-    """Map each term's index to its saturated frequency: tf·(k1+1) / (tf + k1·(1-b + b·len/L)).
+def chunk(text: str, language: str, title: str = "") -> dict[int, float]:
+    """Map each term's index to its saturated frequency: f·(k1+1) / (f + k1).
 
-    Of more than CHUNK_TERMS_MAX terms the most frequent are kept.
+    f is the sum of tf / (1-b + b·len/L) in the text and tf / (1-b) in the title: in all chunks of
+    a document the title counts the same, as in a text without length, and the texts decide.
+    len counts both. Of more than CHUNK_TERMS_MAX terms the title's and the most frequent are kept.
 
-    Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009; L fixed.
+    Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009, BM25F; L fixed.
     """
-    (weights,), _ = chunks([text], language)
+    (weights,), _ = chunks([text], language, title)
     return weights
 
 
-def chunks(texts: Sequence[str], language: str) -> tuple[list[dict[int, float]], set[str]]:
-    """`chunk` of each text, and the pieces between spaces of all texts together.
+def chunks(
+    texts: Sequence[str], language: str, title: str = ""
+) -> tuple[list[dict[int, float]], set[str]]:
+    """`chunk` of each text, and the pieces between spaces of all texts and the title together.
 
     A piece that the texts share is looked up once: chunks of one document share two in three.
     """
     base = base_language(language)
-    split = [text.split() for text in texts]
+    split = [text.split() for text in (title, *texts)]
     pieces = set(chain.from_iterable(split))
     terms = dict(zip(pieces, map(_piece_terms(base).__getitem__, pieces), strict=True))
-    weights = [
-        _saturate(text, text_pieces, terms, base)
-        for text, text_pieces in zip(texts, split, strict=True)
+    of_title, *of_texts = [
+        _count(text, text_pieces, terms, base)
+        for text, text_pieces in zip((title, *texts), split, strict=True)
     ]
-    return weights, pieces
+    return [_saturate(of_text, of_title) for of_text in of_texts], pieces
 
 
-def _saturate(
+def _count(
     text: str, pieces: Sequence[str], terms: Mapping[str, Sequence[int]], language: str
-) -> dict[int, float]:
-    """terms: by piece, as `_piece_terms` returns them."""
+) -> tuple[Counter[int], int]:
+    """How often the text holds each term, and its length. terms: by piece, of `_piece_terms`."""
     counts = Counter(chain.from_iterable(map(terms.__getitem__, pieces)))
     length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
     digits, joined = counts.pop(_SPANNED, 0), counts.pop(_JOINED, 0)
@@ -113,11 +117,26 @@ def _saturate(
     if joined:
         for phrase in phrases.named(pieces, language):
             counts.update(_index(term, language) for term in phrase.terms)
-    if len(counts) > CHUNK_TERMS_MAX:
-        counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
-    norm = K1 * (1 - B + B * length / CHUNK_WORDS)
-    saturated = {count: count * (K1 + 1) / (count + norm) for count in set(counts.values())}
-    return {index: saturated[count] for index, count in counts.items()}
+    return counts, length
+
+
+def _saturate(
+    of_text: tuple[Counter[int], int], of_title: tuple[Counter[int], int]
+) -> dict[int, float]:
+    (counts, length), (title_counts, title_length) = of_text, of_title
+    norm = 1 - B + B * (length + title_length) / CHUNK_WORDS
+    most = CHUNK_TERMS_MAX - len(title_counts)
+    if len(counts) > most:
+        counts = Counter(dict(counts.most_common(most)))
+    by_count = {count: _saturated(count / norm) for count in set(counts.values())}
+    weights = {index: by_count[count] for index, count in counts.items()}
+    for index, count in title_counts.items():
+        weights[index] = _saturated(counts[index] / norm + count / (1 - B))
+    return weights
+
+
+def _saturated(frequency: float) -> float:
+    return frequency * (K1 + 1) / (frequency + K1)
 
 
 def query(

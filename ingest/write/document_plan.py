@@ -272,6 +272,6 @@ def _words(document: Document, chunks: Sequence[Chunk]) -> tuple[list[bytes], se
 
     The title itself is not embedded.
     """
-    texts = [f"{document.title}\n{chunk.embedded_text}" for chunk in chunks]
-    weights, pieces = lexical.chunks(texts, document.language)
+    texts = [chunk.embedded_text for chunk in chunks]
+    weights, pieces = lexical.chunks(texts, document.language, document.title)
     return [vectors.sparse(chunk, lexical.DIMENSION) for chunk in weights], pieces

@@ -1,6 +1,7 @@
 """Searches over HTTP: what is found, in what form, from which tier."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
+PARENTAL_LEAVE = Path("examples/handbook/people/parental-leave.md").read_text(encoding="utf-8")
 
 
 async def test_a_hit_shows_where_it_stands_in_its_document(ana: Caller) -> None:
@@ -27,6 +29,16 @@ async def test_a_hit_shows_where_it_stands_in_its_document(ana: Caller) -> None:
     assert (hit["document_id"], hit["title"], hit["tags"]) == ("leave", "Annual leave", ["people"])
     assert (hit["source"], hit["uri"], hit["language"]) == ("api", "https://a.example/l", "en")
     assert "explain" not in hit
+
+
+async def test_within_a_document_the_texts_decide_and_not_its_title(ana: Caller) -> None:
+    text = PARENTAL_LEAVE.partition("\n---\n")[2]
+    await ana.put("leave", text, title="Parental leave in Porto and Galway")
+
+    hits = (await ana.search("parental leave", top_k=10)).json()["hits"]
+
+    assert len(hits) == 6
+    assert hits[0]["text"].startswith("## Length and pay")
 
 
 async def test_an_answer_says_nothing_about_how_it_was_made(ana: Caller) -> None:

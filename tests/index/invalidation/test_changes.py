@@ -83,7 +83,7 @@ async def test_an_added_chunk_is_told_as_it_is_stored(
         assert (one.owner, tuple(one.readers)) == (LONG.owner, LONG.readers)
         assert one.updated_at.tzinfo is not None
         assert one.dense.tolist() == known[chunk.digest].to_list()
-        weights = lexical.chunk(f"{LONG.title}\n{chunk.embedded_text}", "en")
+        weights = lexical.chunk(chunk.embedded_text, "en", LONG.title)
         assert one.lexical == pytest.approx(weights, rel=1e-6)
 
 

@@ -159,7 +159,7 @@ def pieces(
             updated_at,
             chunk.digest,
             row.astype(np.float16).astype(np.float64),
-            _single(lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)),
+            _single(lexical.chunk(chunk.embedded_text, document.language, document.title)),
         )
         for chunk_id, chunk, row in zip(chunk_ids, chunks(document.text), dense, strict=True)
     ]

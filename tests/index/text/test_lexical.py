@@ -129,10 +129,25 @@ def test_an_undetermined_language_knows_no_inflections() -> None:
 @given(st.lists(WRITTEN, max_size=4), st.sampled_from(sorted(LANGUAGES)))
 @example(["+351 912", "345 678", "the lighthouse"], "en")
 def test_chunks_of_one_text_do_not_change_one_another(texts: list[str], language: str) -> None:
-    weights, pieces = lexical.chunks(texts, language)
+    weights, pieces = lexical.chunks(texts, language, "A title")
 
-    assert weights == [lexical.chunk(text, language) for text in texts]
-    assert pieces == {piece for text in texts for piece in text.split()}
+    assert weights == [lexical.chunk(text, language, "A title") for text in texts]
+    assert pieces == {"A", "title", *(piece for text in texts for piece in text.split())}
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=4), st.sampled_from(sorted(LANGUAGES)))
+def test_a_title_counts_the_same_in_each_chunk_and_its_words_in_the_text_count_more(
+    texts: list[str], language: str
+) -> None:
+    title = "xqzwv lighthouse"
+    asked = lexical.query(title, [language]).weights.keys()
+
+    without, _ = lexical.chunks(texts, language, title)
+    within, _ = lexical.chunks([f"{text} {title}" for text in texts], language, title)
+
+    assert len({*(tuple(chunk[term] for term in asked) for chunk in without)}) == 1
+    for one, other in zip(without, within, strict=True):
+        assert all(one[term] < other[term] for term in asked)
 
 
 @given(TEXTS, st.sampled_from(sorted(LANGUAGES)))
