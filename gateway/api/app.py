@@ -95,11 +95,10 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
+        reranker = await asyncio.to_thread(configured_reranker.find, settings)  # it may load one
         async with (
             process_log.logged("gateway", extension_settings.report(settings, own)),
-            open_services(
-                settings, metrics, *configured, reranker=configured_reranker.find(settings)
-            ) as services,
+            open_services(settings, metrics, *configured, reranker=reranker) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.

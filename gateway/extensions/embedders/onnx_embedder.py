@@ -7,16 +7,14 @@ length, 22 in batches of 32. On two threads 64 passages a second, and a question
 3.3 ms (4.3 on one thread), the best of three on a busy machine with two cores.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol, assert_never
+from collections.abc import Sequence
+from typing import Any, assert_never
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
 
-from gateway.extensions.embedders.onnx_model import OnnxModel, Pooling
+from gateway.extensions._onnx.onnx_model import OnnxModel, Pooling
+from gateway.extensions._onnx.onnx_session import OnnxSession, TextModel
 from index.embedders import unrelated_texts
 from index.embedders.embedder_threads import EmbedderThreads
 from index.embedders.vectors import DIMENSIONS_MAX, unit
@@ -24,55 +22,12 @@ from index.errors import EmbedderRefused, EmbeddingUnavailable
 
 BATCH_TEXTS_MAX = 32  # half a second's work
 
-# The inputs of models, by the names that all exporters use.
-_INPUTS: Mapping[str, Callable[[Encoding], Sequence[int]]] = {
-    "input_ids": lambda tokens: tokens.ids,
-    "attention_mask": lambda tokens: tokens.attention_mask,
-    "token_type_ids": lambda tokens: tokens.type_ids,
-    "position_ids": lambda tokens: range(len(tokens.ids)),
-}
-_TYPES: Mapping[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _POOLED = "sentence_embedding"  # the output of a model that includes the pooling
 _OUTPUTS = (
     _POOLED,
     "last_hidden_state",
     "token_embeddings",
 )  # the first that the model has is used
-
-
-class OnnxNode(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-
-
-class OnnxSession(Protocol):
-    """A loaded model; several threads may run it concurrently."""
-
-    def get_inputs(self) -> Sequence[OnnxNode]: ...
-    def get_outputs(self) -> Sequence[OnnxNode]: ...
-    def run(
-        self, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
-    ) -> Sequence[NDArray[Any]]: ...
-
-
-def load(path: Path, *, threads: int) -> OnnxSession:
-    """Load the model, to run on this number of threads. Raises `EmbedderRefused`."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # With spinning, threads stay busy after a run: a seventh faster on two processors, but others
-    # need these.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session: OnnxSession = onnxruntime.InferenceSession(
-            path, options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # the library's exceptions have no common base
-        raise EmbedderRefused(f"{path} cannot be loaded: {error}") from None
-    return session
 
 
 class OnnxEmbedder:
@@ -93,15 +48,12 @@ class OnnxEmbedder:
         self._query_prefix = model.query_prefix
         self._passage_prefix = model.passage_prefix
         self._pooling = model.pooling
-        self._session = session
-        self._inputs = _inputs(session)
-        self._output = _output(session)
-        if model.further and self._output != _POOLED:
+        self._model = TextModel(model, session, *_OUTPUTS)
+        if model.further and self._model.output != _POOLED:
             raise EmbedderRefused(
                 f"{model.path} needs {', '.join(model.further)} after it: export it with an output "
                 f"called {_POOLED}"
             )
-        self._tokenizer = _tokenizer(model)
         self.dimensions = self._measure_dimensions(model)
         self.alpha = self._measure_alpha(model)
         self._threads = EmbedderThreads()
@@ -132,11 +84,7 @@ class OnnxEmbedder:
         return row
 
     def _run(self, text: str) -> NDArray[Any]:
-        tokens = self._tokenizer.encode(text)
-        feeds = {
-            name: np.array([_INPUTS[name](tokens)], dtype) for name, dtype in self._inputs.items()
-        }
-        (batch,) = self._session.run([self._output], feeds)
+        batch = self._model.run(text)
         return batch[0] if batch.ndim == 2 else _pool(batch[0], self._pooling)
 
     def _measure_dimensions(self, model: OnnxModel) -> int:
@@ -169,33 +117,6 @@ class OnnxEmbedder:
 def _require_direction(vector: NDArray[np.float32]) -> None:
     if not vector.any():
         raise EmbeddingUnavailable("the model gave a vector without a direction")
-
-
-def _inputs(session: OnnxSession) -> dict[str, type[np.integer[Any]]]:
-    """The type of each of the model's inputs."""
-    inputs = session.get_inputs()
-    unknown = [node.name for node in inputs if node.name not in _INPUTS or node.type not in _TYPES]
-    if unknown:
-        raise EmbedderRefused(
-            f"the model has inputs {', '.join(unknown)}, but a sentence-embedding model has only "
-            f"{', '.join(_INPUTS)}"
-        )
-    return {node.name: _TYPES[node.type] for node in inputs}
-
-
-def _output(session: OnnxSession) -> str:
-    names = [node.name for node in session.get_outputs()]
-    return next((name for name in _OUTPUTS if name in names), names[0])
-
-
-def _tokenizer(model: OnnxModel) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(model.tokenizer))
-        tokenizer.no_padding()  # some files set it, even to a fixed length
-        tokenizer.enable_truncation(model.tokens_max)
-    except Exception as error:  # the package raises no narrower class
-        raise EmbedderRefused(f"{model.tokenizer} is not a tokenizer: {error}") from None
-    return tokenizer
 
 
 def _pool(tokens: NDArray[Any], pooling: Pooling) -> NDArray[Any]:

@@ -1,1 +1,1 @@
-"""Rerankers of services and of language models."""
+"""Rerankers of services, of language models, and on this machine."""

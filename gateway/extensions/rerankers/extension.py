@@ -1,7 +1,8 @@
-"""Rerankers beside the heuristic: a service, and the language model."""
+"""Rerankers beside the heuristic: a service, the language model, and models on this machine."""
 
 import time
 from importlib import resources
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateway.extension import (
@@ -12,6 +13,8 @@ from gateway.extension import (
     RerankerKind,
     Settings,
 )
+from gateway.extensions._onnx import onnx_model
+from index.errors import EmbedderRefused
 
 
 def _service(settings: Settings, url: str, _chat: BudgetedChat | None) -> Reranker:
@@ -51,10 +54,29 @@ def _check_model(settings: Settings, _rest: str) -> None:
         raise CommandError("NEARHIT_RERANKER: model needs NEARHIT_CHAT_MODEL")
 
 
+def _onnx(settings: Settings, folder: str, _chat: BudgetedChat | None) -> Reranker:
+    from gateway.extensions._onnx import onnx_session
+    from gateway.extensions.rerankers.onnx_reranker import OnnxReranker
+
+    model = onnx_model.read(Path(folder).expanduser())
+    session = onnx_session.load(model.path, threads=onnx_session.THREADS)
+    return OnnxReranker(model, session, deadline_s=settings.deadline_s_of("rerank"))
+
+
+def _check_onnx(settings: Settings, folder: str) -> None:
+    """Loads the model: what can't be used is refused at the start, and not at the first search."""
+    onnx_model.require_runtime("NEARHIT_RERANKER: onnx:FOLDER")
+    try:
+        _onnx(settings, folder, None)
+    except EmbedderRefused as error:
+        raise CommandError(f"NEARHIT_RERANKER: {error}") from None
+
+
 EXTENSION: Extension[None] = Extension(
-    "hits are reranked by a service or a language model",
+    "hits are reranked by a service, a language model, or a model on this machine",
     rerankers={
         "service:URL": RerankerKind(_service, _check_service),
+        "onnx:FOLDER": RerankerKind(_onnx, _check_onnx),
         "model": RerankerKind(_model, _check_model, asks_model=True),
     },
 )

@@ -83,7 +83,8 @@ class ModelSettings(BaseSettings):
         "heuristic",
         pattern="^[a-z][a-z0-9_]*(:.+)?$",
         description="of searches with `rerank`; `heuristic`: built in; `service:URL`: "
-        "`POST /rerank` of a reranking service; `model`: the language model of `rerank`",
+        "`POST /rerank` of a reranking service; `onnx:FOLDER`: a cross-encoder on this machine; "
+        "`model`: the language model of `rerank`",
     )
     rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
     confidence_min: float | None = Field(

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder, load
-from gateway.extensions.embedders.onnx_model import OnnxModel, read
+from gateway.extensions._onnx.onnx_model import OnnxModel, read
+from gateway.extensions._onnx.onnx_session import load
+from gateway.extensions.embedders.onnx_embedder import OnnxEmbedder
 from index.errors import EmbedderRefused, EmbeddingUnavailable
 from tests.minilm import lay_out
 from tests.sampling import examples

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.extensions.embedders.onnx_model import TOKENS_MAX, read
+from gateway.extensions._onnx.onnx_model import TOKENS_MAX, read
 from index.errors import EmbedderRefused
 from tests.minilm import lay_out
 

@@ -1,4 +1,4 @@
-"""Reads the folder of a sentence-embedding model in ONNX format.
+"""Reads the folder of a model in ONNX format: a sentence-embedding model, or a cross-encoder.
 
 The layout is that of sentence-transformers; only the model and the tokenizer are required:
 
@@ -13,9 +13,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from gateway.extension import CommandError
 from index.errors import EmbedderRefused
 
 T = TypeVar("T")
@@ -64,6 +66,12 @@ class OnnxModel:
             with path.open("rb") as file:
                 digest.update(file_digest(file, "sha256").digest())
         return digest.hexdigest()[:16]
+
+
+def require_runtime(subject: str) -> None:
+    """Raises `CommandError` if the packages that run models are not installed."""
+    if find_spec("onnxruntime") is None:
+        raise CommandError(f"{subject} needs the extra: pip install '.[onnx]' in a checkout")
 
 
 def read(folder: Path) -> OnnxModel:

@@ -1,0 +1,1 @@
+"""Models in ONNX format: their folders, and how they run on this machine."""
