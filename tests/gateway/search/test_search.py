@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
 PARENTAL_LEAVE = Path("examples/handbook/people/parental-leave.md").read_text(encoding="utf-8")
+RETRIEVAL = Path("docs/explanation/retrieval.md").read_text(encoding="utf-8")
 
 
 async def test_a_hit_shows_where_it_stands_in_its_document(ana: Caller) -> None:
@@ -31,14 +32,20 @@ async def test_a_hit_shows_where_it_stands_in_its_document(ana: Caller) -> None:
     assert "explain" not in hit
 
 
-async def test_within_a_document_the_texts_decide_and_not_its_title(ana: Caller) -> None:
+async def test_within_a_document_the_texts_decide_by_scores_that_the_docs_work_out(
+    ana: Caller,
+) -> None:
     text = PARENTAL_LEAVE.partition("\n---\n")[2]
     await ana.put("leave", text, title="Parental leave in Porto and Galway")
 
-    hits = (await ana.search("parental leave", top_k=10)).json()["hits"]
+    hits = (await ana.search("parental leave", top_k=10, explain=True)).json()["hits"]
 
     assert len(hits) == 6
     assert hits[0]["text"].startswith("## Length and pay")
+    assert hits[1]["text"].startswith("### Pregnancy loss")
+    for hit in hits[:2]:
+        dense, words = (hit["explain"][leg]["score"] for leg in ("dense", "lexical"))
+        assert f"`0.25 · {dense:.3f} + 0.75 · {words:.3f} = {hit['score']:.3f}`" in RETRIEVAL
 
 
 async def test_an_answer_says_nothing_about_how_it_was_made(ana: Caller) -> None:
