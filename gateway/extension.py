@@ -94,7 +94,7 @@ from gateway.settings.groups.limits import (
 )
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
-from gateway.sources import read_options, source_reader
+from gateway.sources import read_options
 from gateway.sources.source_kinds import SourceReader
 from gateway.sources.source_schemas import (
     InnerPath,
@@ -105,6 +105,7 @@ from gateway.sources.source_schemas import (
 from gateway.stores import Stores, default_quotas
 from gateway.tracing import outgoing
 from gateway.worker.repetition import repeat
+from ingest.sources.kinds import PathKind
 
 OwnServices = TypeVar("OwnServices")
 
@@ -153,6 +154,7 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
+    path_kinds: of those in the module `path_kinds`, the ones that the worker reads as sources too.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
@@ -168,6 +170,7 @@ class Extension(Generic[OwnServices]):
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
+    path_kinds: Sequence[PathKind] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
     preferences: Mapping[str, Preference] = field(default_factory=dict)
@@ -287,7 +290,6 @@ __all__ = [
     "search_as_caller",
     "search_consistently",
     "search_of",
-    "source_reader",
     "strictest",
     "thumbprint",
     "tool_result",

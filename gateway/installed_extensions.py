@@ -136,12 +136,12 @@ def formats(names_off: str) -> Formats:
 
 @cache
 def path_kinds(names_off: str) -> "Mapping[str, PathKind]":
-    """The kinds of sources that a path may be, by name, as `formats` has the formats of files."""
-    from ingest.sources.kinds import KINDS, PathKind
+    """The kinds of sources that a path may be, but a folder, by name; as `formats` has formats."""
+    from ingest.sources.kinds import PathKind
 
     return _combined(
         names_off,
-        KINDS,
+        {},
         lambda found: {kind.name: kind for kind in found.load_rows("path_kinds", PathKind)},
     )
 
@@ -197,10 +197,13 @@ def add_source_kinds(
 
     own: the settings of each. formats: of the files of sources.
     """
-    services.sources.kinds.formats = formats
+    kinds = services.sources.kinds
+    kinds.formats = formats
     for name, extension in extensions.items():
+        for path_kind in extension.path_kinds:
+            kinds.add_path_kind(path_kind)
         for kind in extension.source_kinds:
-            services.sources.kinds.add(kind.body, kind.reader(services, own[name]))
+            kinds.add(kind.body, kind.reader(services, own[name]))
 
 
 def with_metrics(metrics: "Metrics") -> "Metrics":

@@ -43,7 +43,7 @@ from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
 from gateway.search.search_threads import postprocessing_threads, search_threads
 from gateway.settings.settings import Settings
-from gateway.sources import source_services
+from gateway.sources.source_kinds import SourceKinds
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing import spans
@@ -239,7 +239,7 @@ async def _join_rooms(
             shards=search.shards if standby is None else None,
             planning=planning,
         )
-        sources = source_services.build(settings, stores, documents.writer)
+        sources = SourceServices(stores, documents.writer, SourceKinds(settings))
         mcp = mcp_services.build(stores, search, documents.reading_watchers)
         warm_up = WarmUp(
             {

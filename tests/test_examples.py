@@ -12,8 +12,8 @@ from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
+from ingest.sources.folder import FolderSource
 from ingest.sources.origin import EXAMPLE
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, RefusedItem
 
 pytestmark = pytest.mark.anyio

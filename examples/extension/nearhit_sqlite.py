@@ -16,7 +16,6 @@ from nearhit.gateway.extension import (
     SourceConfiguration,
     SourceDocuments,
     SourceKind,
-    source_reader,
 )
 from nearhit.index.model.document import Document
 from nearhit.ingest.errors import JobRefused
@@ -58,15 +57,14 @@ class SqliteSource:
 
 class SqliteReader:
     def __init__(self, services: Services, own: SqliteFile) -> None:
-        self._settings, self._file = services.settings, own.file
+        self._kinds, self._file = services.sources.kinds, own.file
 
     def denial_reason(self, _config: SourceDocuments) -> str | None:
         return None if self._file else "Ask the operator to set NEARHIT_SQLITE_FILE."
 
     async def open(self, _tenant: str, name: str, config: SourceDocuments) -> SqliteSource:
         assert self._file is not None, "denial_reason has checked it"
-        defaults = source_reader.defaults_of(self._settings, config)
-        return SqliteSource(self._file, defaults, name=name)
+        return SqliteSource(self._file, self._kinds.defaults_of(config), name=name)
 
     async def record(self, *_: object) -> None:
         """The next reading reads all rows again."""

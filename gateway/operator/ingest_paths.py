@@ -12,9 +12,9 @@ from gateway.errors import CommandError
 from index.model import chunking_config
 from index.model.document import Summaries
 from ingest.sources.base_url import checked as checked_base_url
+from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import FOLDER, PathKind, kind_of, open_source
 from ingest.sources.origin import Origin, place_of
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Source, document
 
 # The options that set a field of Defaults which a document may refuse.
@@ -52,8 +52,9 @@ def sources(
     if kind is not None:
         _check_kind(kind, kinds)
     each_kind = [kind or kind_of(path, kinds) for path in paths]
-    if columns and not {"csv", "parquet"}.issuperset(each_kind):
-        raise CommandError("--column applies only to CSV and Parquet tables")
+    tables = [each.name for each in kinds.values() if each.has_columns]
+    if columns and not set(tables).issuperset(each_kind):
+        raise CommandError(f"--column applies only to tables: {', '.join(tables) or 'none'}")
     if prune and any(
         path_kind == FOLDER and path.is_file()
         for path_kind, path in zip(each_kind, paths, strict=True)

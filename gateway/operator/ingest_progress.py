@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from gateway.operator.pace import Pace, duration
-from ingest.sources.readers.folder import FolderSource
+from ingest.sources.folder import FolderSource
 from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import Source
 from ingest.write.reembed import ReembedProgress

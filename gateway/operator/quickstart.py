@@ -15,8 +15,8 @@ from gateway.operator import operations, source_ingest
 from gateway.settings.settings import Settings
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
+from ingest.sources.folder import FolderSource
 from ingest.sources.origin import EXAMPLE
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
 

@@ -7,9 +7,9 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.sources.source_origins import SourceOrigins
+from ingest.sources.folder import FolderSource
 from ingest.sources.origin import Origin, OriginDocuments
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source import Source
 from ingest.sources.source_sync import read_source, remove_missing

@@ -1,18 +1,25 @@
-"""The kinds of sources that this process reads: those of the core, and of extensions."""
+"""The kinds of sources that this process reads: folders, and those of extensions."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import orjson
-from pydantic import RootModel, ValidationError
+from pydantic import RootModel
 
 from gateway.settings.settings import Settings
-from gateway.sources import source_reader
-from gateway.sources.source_schemas import PathSourceBody, SourceConfiguration, body_of
+from gateway.sources import read_options
+from gateway.sources.path_reader import PathReader
+from gateway.sources.source_schemas import (
+    SourceConfiguration,
+    SourceDocuments,
+    SourceFiles,
+    body_of,
+)
 from index.sources.source_store import StoredSource
 from ingest.errors import JobRefused
 from ingest.parse.formats import TEXT_FORMATS
+from ingest.sources.kinds import FOLDER, PathKind, suffixes
 from ingest.sources.report import Report
-from ingest.sources.source import Source
+from ingest.sources.source import Defaults, Source
 
 
 class SourceReader(Protocol):
@@ -28,17 +35,46 @@ class SourceReader(Protocol):
 
 
 class SourceKinds:
-    """body: the model of a configuration, of any kind. formats: of the files of sources."""
+    """formats: of the files of sources."""
 
     def __init__(self, settings: Settings) -> None:
         self.formats = TEXT_FORMATS
-        self.body: type[RootModel[Any]] = body_of()
         self._settings = settings
-        self._added: dict[type[SourceConfiguration], SourceReader] = {}
+        self._path_kinds: dict[str, PathKind] = {}
+        self._bodies: list[type[SourceConfiguration]] = []
+        self._readers: dict[str, SourceReader] = {
+            FOLDER: PathReader(settings, self.defaults_of, None)
+        }
+
+    @property
+    def body(self) -> type[RootModel[Any]]:
+        """The model of a configuration, of any kind."""
+        return body_of(*self._bodies, path_kinds=tuple(self._path_kinds))
+
+    def add_path_kind(self, kind: PathKind) -> None:
+        self._path_kinds[kind.name] = kind
+        self._readers[kind.name] = PathReader(self._settings, self.defaults_of, kind)
 
     def add(self, body: type[SourceConfiguration], reader: SourceReader) -> None:
-        self._added[body] = reader
-        self.body = body_of(*self._added)
+        """body: its `kind` is a `Literal` with the names of the reader's kinds."""
+        self._bodies.append(body)
+        self._readers |= dict.fromkeys(get_args(body.model_fields["kind"].annotation), reader)
+
+    def defaults_of(self, config: SourceDocuments) -> Defaults:
+        """Of documents that set nothing, as a source is configured."""
+        return Defaults(
+            owner=config.owner,
+            readers=config.readers,
+            tags=config.tags,
+            language=config.language,
+            default_language=self._settings.language,
+            chunker=config.chunker,
+            summaries=config.summaries,
+            base_url=(isinstance(config, SourceFiles) and config.base_url) or "",
+            options=read_options.of(self._settings),
+            formats=self.formats,
+            source_suffixes=suffixes(self._path_kinds.values()),
+        )
 
     def configured(self, source: StoredSource) -> SourceConfiguration | None:
         """The configuration of a stored source; None if Nearhit does not read it.
@@ -47,36 +83,24 @@ class SourceKinds:
         """
         if source.kind is None:
             return None
+        if source.kind not in self._readers:
+            raise JobRefused(f"Sources of kind {source.kind} are of an extension that is off.")
         fields = {"kind": source.kind, "settings": dict(source.settings)}
-        try:
-            body: SourceConfiguration = self.body.model_validate_json(orjson.dumps(fields)).root
-        except ValidationError as error:
-            if error.errors()[0]["loc"] not in ((), ("kind",)):
-                raise
-            raise JobRefused(
-                f"Sources of kind {source.kind} are of an extension that is off."
-            ) from None
+        body: SourceConfiguration = self.body.model_validate_json(orjson.dumps(fields)).root
         return body
 
     def denial_reason(self, body: SourceConfiguration) -> str | None:
         """The reason why this server may not read the source; None if it may."""
-        if isinstance(body, PathSourceBody):
-            return source_reader.denial_reason(self._settings)
-        return self._added[type(body)].denial_reason(body.settings)
+        return self._readers[body.kind].denial_reason(body.settings)
 
     async def open(self, tenant: str, name: str, body: SourceConfiguration) -> Source:
         """The tenant's source. Raises `JobRefused`."""
         if (reason := self.denial_reason(body)) is not None:
             raise JobRefused(reason)
-        if isinstance(body, PathSourceBody):
-            return await source_reader.open_for_reading(
-                self._settings, self.formats, tenant, name, body
-            )
-        return await self._added[type(body)].open(tenant, name, body.settings)
+        return await self._readers[body.kind].open(tenant, name, body.settings)
 
     async def record(
         self, tenant: str, name: str, body: SourceConfiguration, source: Source, report: Report
     ) -> None:
         """Keep what the next reading has to know of this one, which is stored."""
-        if (reader := self._added.get(type(body))) is not None:
-            await reader.record(tenant, name, source, report)
+        await self._readers[body.kind].record(tenant, name, source, report)

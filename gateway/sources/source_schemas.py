@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import AfterValidator, Field, RootModel
+from pydantic import AfterValidator, Field, RootModel, create_model
 
 from gateway.schemas import Body
 from index.model.document import (
@@ -21,6 +21,7 @@ from index.model.identifiers import Readers, SubjectId
 from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
 from ingest.sources.base_url import checked as checked_base_url
+from ingest.sources.kinds import FOLDER
 
 
 def _inside(path: str) -> str:
@@ -78,18 +79,21 @@ class SourceConfiguration(Body):
 
 
 class PathSourceBody(SourceConfiguration):
-    kind: Literal["folder", "csv", "parquet", "faqs", "conversations"] = Field(
-        description="`folder`, `table`, `faqs`, `conversations` or what the path says"
-    )
+    kind: str = Field(description="`folder`, or what the file at the path is")
     settings: PathSettings
 
 
 @cache
-def body_of(*further: type[SourceConfiguration]) -> type[RootModel[Any]]:
-    """The body of `PUT /v1/sources`, one of the core's kinds or a further one."""
-    kinds: Any = Union[(PathSourceBody, *further)]
+def body_of(
+    *further: type[SourceConfiguration], path_kinds: tuple[str, ...] = ()
+) -> type[RootModel[Any]]:
+    """The body of `PUT /v1/sources`: of a folder, of a path of these kinds, or a further one."""
+    names: Any = Literal[(FOLDER, *path_kinds)]
+    kind = PathSourceBody.model_fields["kind"]
+    of_path = create_model("PathSourceBody", __base__=PathSourceBody, kind=(names, kind))
+    kinds: Any = of_path
     if further:
-        kinds = Annotated[kinds, Field(discriminator="kind")]
+        kinds = Annotated[Union[(of_path, *further)], Field(discriminator="kind")]
 
     class SourceBody(RootModel[kinds]):
         """The configuration of a source, by its kind."""

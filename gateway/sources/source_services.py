@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from gateway.settings.settings import Settings
 from gateway.sources.source_kinds import SourceKinds
 from gateway.stores import Stores
 from ingest.write.writer import Writer
@@ -10,11 +9,6 @@ from ingest.write.writer import Writer
 
 @dataclass(frozen=True, slots=True)
 class SourceServices:
-    settings: Settings
     stores: Stores
     writer: Writer
     kinds: SourceKinds
-
-
-def build(settings: Settings, stores: Stores, writer: Writer) -> SourceServices:
-    return SourceServices(settings, stores, writer, SourceKinds(settings))

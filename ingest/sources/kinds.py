@@ -1,14 +1,13 @@
 """The kinds of sources that a path may be, and what opens one."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from index.model.form import composed
 from ingest.sources.bounded_source import BoundedSource
+from ingest.sources.folder import FolderSource
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import conversations, delimited, faqs, parquet
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Item, Source
 
 FOLDER = "folder"
@@ -20,6 +19,7 @@ class PathKind:
 
     documents: that process imports its module alone, so it is a function of a module.
     suffixes: of files of this kind. is_folder: whether a folder is of it, unless it is named.
+    has_columns: whether its files are tables, whose columns may be named.
     missing: why this machine reads none; empty: it does. name_of: a source by its path.
     """
 
@@ -27,19 +27,9 @@ class PathKind:
     documents: Callable[[ReaderRequest], Iterator[Item]]
     suffixes: tuple[str, ...] = ()
     is_folder: Callable[[Path], bool] = lambda _path: False
+    has_columns: bool = False
     missing: str = ""
     name_of: Callable[[Path], str] = lambda path: path.stem
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        PathKind("csv", delimited.documents, (".csv", ".tsv")),
-        PathKind("parquet", parquet.documents, (".parquet",)),
-        PathKind("faqs", faqs.documents, (".yaml", ".yml", ".json")),
-        PathKind("conversations", conversations.documents, (".jsonl", ".ndjson")),
-    )
-}
 
 
 def kind_of(path: Path, kinds: Mapping[str, PathKind]) -> str:
@@ -48,6 +38,11 @@ def kind_of(path: Path, kinds: Mapping[str, PathKind]) -> str:
         if kind.is_folder(path) if path.is_dir() else path.suffix.lower() in kind.suffixes:
             return kind.name
     return FOLDER
+
+
+def suffixes(kinds: Iterable[PathKind]) -> frozenset[str]:
+    """Of files that this machine reads as sources of their own."""
+    return frozenset(suffix for kind in kinds if not kind.missing for suffix in kind.suffixes)
 
 
 def open_source(
@@ -59,7 +54,7 @@ def open_source(
     columns: Mapping[str, str],
     within: Path | None = None,
 ) -> Source:
-    """Open a source. columns: of a table, by field; see `ingest.sources.readers.table`.
+    """Open a source. columns: of a table, the column of each field of a document, by field.
 
     within: the resolved folder that contains all files; None allows any location.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from index.documents.event_versions import Reading
 from ingest.sources.pruning import KeptBecause
-from ingest.sources.readers.skipped import BLANK, EXAMPLES_MAX
+from ingest.sources.skipped import BLANK, EXAMPLES_MAX
 from ingest.sources.source import RefusedItem, SkippedFiles
 from ingest.write.revision import Written
 

@@ -1,6 +1,6 @@
 """A source of documents, read completely, item by item."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -93,6 +93,7 @@ class Defaults:
     chunker: the chunker; None for the source's own default.
     base_url: below which the documents open in a browser; empty for none.
     options, formats: how its files are read, and which.
+    source_suffixes: of files in a folder that are sources of their own.
     """
 
     owner: str | None = None
@@ -105,6 +106,7 @@ class Defaults:
     base_url: str = ""
     options: ReadOptions = DEFAULT_OPTIONS
     formats: Formats = field(default_factory=lambda: TEXT_FORMATS)
+    source_suffixes: Collection[str] = frozenset()
 
     def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
         return {

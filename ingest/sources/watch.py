@@ -8,9 +8,9 @@ from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.form import composed
 from ingest.errors import DocumentContended
+from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.read_documents import ReadDocuments
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source_sync import (
     SourceWriter,

@@ -42,7 +42,7 @@ UNSHARED = {
     ("gateway/extensions/answers/answer_run.py", "Queue"): (1, _ONE_CALL),
     ("ingest/chunkers/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("ingest/summaries/llm_summaries.py", "Semaphore"): (1, _ONE_DOCUMENT),
-    ("gateway/sources/source_reader.py", "to_thread"): (1, _ONE_READING),
+    ("gateway/sources/path_reader.py", "to_thread"): (1, _ONE_READING),
     ("gateway/extensions/sources_web/web_reader.py", "to_thread"): (1, _ONE_READING),
     ("ingest/sources/source_sync.py", "ThreadPoolExecutor"): (1, _ONE_READING),
     ("ingest/sources/source_sync.py", "run_in_executor"): (2, _ONE_READING),

@@ -19,8 +19,8 @@ from tests.gateway.support.routes import ROUTES
 NAMES = {"subject", "owner", "member", "members", "group", "groups", "group_id", "readers"}
 FORMS = {get_args(kind)[1] for kind in (SubjectId, GroupId, ReaderToken)}
 ELSEWHERE = {
-    "ingest.sources.readers.conversations.Conversation": "read as a `Document` then",
-    "ingest.sources.readers.faqs.Faq": "read as a `Document` then",
+    "gateway.extensions.sources_records.conversations.Conversation": "read as a `Document` then",
+    "gateway.extensions.sources_records.faqs.Faq": "read as a `Document` then",
     "gateway.extensions.scim.scim_services.ScimSettings": "the name of an attribute",
     "gateway.extensions.scim.scim_schemas.GroupBody": "users by the identifiers Nearhit gave them",
 }

@@ -394,8 +394,9 @@ def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) ->
         return replace(route, preferences=preferences)
     if route.body is not source_schemas.body_of():
         return route
-    kinds = (kind.body for extension in extensions.values() for kind in extension.source_kinds)
-    return replace(route, body=source_schemas.body_of(*kinds))
+    path_kinds = (kind.name for each in extensions.values() for kind in each.path_kinds)
+    bodies = (kind.body for each in extensions.values() for kind in each.source_kinds)
+    return replace(route, body=source_schemas.body_of(*bodies, path_kinds=tuple(path_kinds)))
 
 
 def _own_services(name: str, services: Services) -> Any:

@@ -131,9 +131,11 @@ def ingest(
         from gateway import installed_extensions
         from gateway.operator import ingest_paths, ingest_progress, source_ingest
         from gateway.sources import read_options
+        from ingest.sources.kinds import suffixes
         from ingest.sources.pruning import PrunePolicy
         from ingest.sources.source import Defaults
 
+        kinds = installed_extensions.path_kinds(settings.extensions_off)
         defaults = Defaults(
             owner,
             tuple(reader or ("tenant",)),
@@ -145,6 +147,7 @@ def ingest(
             ingest_paths.base_url(base_url),
             options=read_options.of(settings),
             formats=installed_extensions.formats(settings.extensions_off),
+            source_suffixes=suffixes(kinds.values()),
         )
         sources = ingest_paths.sources(
             paths,
@@ -152,7 +155,7 @@ def ingest(
             name=source,
             origin=origin,
             kind=kind,
-            kinds=installed_extensions.path_kinds(settings.extensions_off),
+            kinds=kinds,
             columns=column or [],
             prune=prune,
         )

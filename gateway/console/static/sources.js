@@ -7,7 +7,12 @@ import { publicDocuments } from "./public-documents.js";
 import { isOn } from "./session.js";
 import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
-const KINDS = [["folder"], ["git"], ...(isOn("sources_web") ? [["web", "web pages"]] : []), ["csv"], ["parquet"], ["faqs"], ["conversations"]];
+const KINDS = [
+  ["folder"],
+  ...(isOn("sources_git") ? [["git"]] : []),
+  ...(isOn("sources_web") ? [["web", "web pages"]] : []),
+  ...(isOn("sources_records") ? [["csv"], ["parquet"], ["faqs"], ["conversations"]] : []),
+];
 const PAGES_MAX = 10; // of 100 sources: the page asks for them every two seconds
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 

@@ -14,13 +14,13 @@ from gateway.extension import (
     problems,
     with_revision,
 )
+from gateway.extensions._records.faq_text import text_of
 from gateway.extensions.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.extensions.curation.curation_services import CurationServices
 from gateway.extensions.curation.low_confidence_store import CurationRecord, State
 from index.model.document import FAQ_SOURCE, Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.text import language_detection
-from ingest.sources.readers.faqs import text_of
 from ingest.write.revision import Put, Written, require_written
 
 _PAGE_MAX = 100

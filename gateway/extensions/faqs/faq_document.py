@@ -9,10 +9,10 @@ from hashlib import blake2b
 from typing import Any
 
 from gateway.extension import problems
+from gateway.extensions._records.faq_text import text_of
 from gateway.extensions.faqs.faq_schemas import PRIORITY_MAX, FaqAnswer, FaqBody
 from index.model.document import FAQ_SOURCE, Document
 from index.text import language_detection
-from ingest.sources.readers.faqs import text_of
 
 _PREFIX = f"{FAQ_SOURCE}/"
 

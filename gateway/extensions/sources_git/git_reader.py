@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from gateway.extension import Services, listed, source_reader
+from gateway.extension import Services, listed
 from gateway.extensions.sources_git.git_schemas import GitHosts, GitSettings
 from gateway.extensions.sources_git.git_source import GitHostSource
 from ingest.sources.report import Report
@@ -10,7 +10,7 @@ from ingest.sources.report import Report
 
 class GitReader:
     def __init__(self, services: Services, own: GitHosts) -> None:
-        self._settings, self._kinds = services.settings, services.sources.kinds
+        self._kinds = services.sources.kinds
         self._hosts = listed(own.hosts)
 
     def denial_reason(self, config: GitSettings) -> str | None:
@@ -19,14 +19,8 @@ class GitReader:
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
 
     async def open(self, _tenant: str, name: str, config: GitSettings) -> GitHostSource:
-        defaults = source_reader.defaults_of(
-            self._settings, config, config.base_url, self._kinds.formats
-        )
+        defaults = self._kinds.defaults_of(config)
         return GitHostSource(config.url, config.branch, config.path, defaults, name=name)
 
     async def record(self, _tenant: str, _name: str, _source: GitHostSource, _: Report) -> None:
         """The next reading clones the repository again."""
-
-
-def build(services: Services, own: GitHosts) -> GitReader:
-    return GitReader(services, own)

@@ -11,8 +11,8 @@ from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
 from gateway.extensions.sources_git import clone
 from ingest.errors import JobRefused
-from ingest.sources.readers import confined
-from ingest.sources.readers.folder import FolderSource
+from ingest.sources import confined
+from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 
 # Starting values, not measured.

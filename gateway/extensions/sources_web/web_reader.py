@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from gateway.extension import Services, Settings, listed, source_reader
+from gateway.extension import Services, listed
 from gateway.extensions._web import urls
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions._web.client import WebClient
@@ -20,11 +20,11 @@ from ingest.sources.report import Report
 class WebReader:
     """Of a process, which asks each host no faster than one of its sources may."""
 
-    def __init__(self, settings: Settings, own: CrawlerSettings, pages: WebPageStore) -> None:
-        self._settings = settings
+    def __init__(self, services: Services, own: CrawlerSettings) -> None:
+        self._kinds = services.sources.kinds
         self._hosts = listed(own.hosts)
         self._policy = AddressPolicy(parse_networks(listed(own.networks)))
-        self._pages = pages
+        self._pages = WebPageStore(services.stores.database)
         self._rates = HostRates(time.monotonic)
 
     def denial_reason(self, config: WebSettings) -> str | None:
@@ -49,14 +49,10 @@ class WebReader:
         resolver = Resolver(self._policy, tenant=tenant)
         return WebSource(
             config.url,
-            source_reader.defaults_of(self._settings, config),
+            self._kinds.defaults_of(config),
             WebClient(resolver, self._rates, interval_s=1 / config.pages_per_s),
             name=name,
             within=config.within,
             pages_max=config.pages_max,
             known=known,
         )
-
-
-def build(services: Services, own: CrawlerSettings) -> WebReader:
-    return WebReader(services.settings, own, WebPageStore(services.stores.database))

@@ -23,8 +23,8 @@ from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.search.query_embedder import Embedder
+from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import kind_of, open_source
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.gateway.mcp.test_mcp import connected as mcp_connected
 from tests.gateway.support.commands import WAIT_S_MAX, process_output, refused
@@ -53,6 +53,7 @@ OWN = (
     "rerankers",
     "scim",
     "sources_git",
+    "sources_records",
     "sources_web",
     "subscriptions",
     "vector_stores",

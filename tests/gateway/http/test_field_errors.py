@@ -88,9 +88,9 @@ from gateway.sources.source_schemas import body_of
         ),
         (body_of(WebSourceBody), {"kind": "folder"}, {"settings": "Field required"}),
         (
-            body_of(WebSourceBody),
+            body_of(WebSourceBody, path_kinds=("csv", "faqs")),
             {"kind": "ftp", "settings": {}},
-            {"kind": "must be one of folder, csv, parquet, faqs, conversations, web"},
+            {"kind": "must be one of folder, csv, faqs, web"},
         ),
         (body_of(WebSourceBody), {"settings": {}}, {"kind": "Field required"}),
         (

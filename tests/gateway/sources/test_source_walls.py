@@ -9,12 +9,12 @@ import pytest
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from gateway.sources import source_reader
+from gateway.sources import path_reader
+from gateway.sources.source_kinds import SourceKinds
 from gateway.sources.source_schemas import PathSettings, PathSourceBody
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from ingest.errors import JobRefused
-from ingest.parse.formats import TEXT_FORMATS
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
@@ -91,7 +91,7 @@ class TestFolders:
             body = PathSourceBody.model_construct(kind="folder", settings=fields)
 
             with pytest.raises(JobRefused, match="leads outside NEARHIT_SOURCES_DIR/acme"):
-                await source_reader.open_for_reading(settings, TEXT_FORMATS, "acme", "x", body)
+                await SourceKinds(settings).open("acme", "x", body)
 
     @pytest.mark.slow
     async def test_links_to_another_tenants_files_and_folders_are_refused(
@@ -146,4 +146,4 @@ class TestFolders:
             problem(await gateway.operator.call("POST", "/v1/tenants", json={"id": tenant}), 422)
 
             with pytest.raises(JobRefused, match="not valid for a folder of sources"):
-                source_reader.tenant_folder(tenant)
+                path_reader.tenant_folder(tenant)

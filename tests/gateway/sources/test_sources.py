@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from gateway import extension_settings
+from gateway.installed_extensions import add_source_kinds, formats, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -51,6 +53,7 @@ async def services(
 ) -> AsyncIterator[Services]:
     """A worker's, which does what is queued when it is told to."""
     async with open_services(settings, metrics, embedder) as made:
+        add_source_kinds(made, switched_on(""), extension_settings.read(""), formats(""))
         yield made
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions._records import table
 from index.model.document import Document
 from ingest.sources import base_url
-from ingest.sources.readers import table
-from ingest.sources.readers.folder import FolderSource
+from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults
 
 BASE = "https://wiki.example/docs/"

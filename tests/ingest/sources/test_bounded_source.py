@@ -8,17 +8,19 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
+from gateway import installed_extensions
+from gateway.extensions.sources_records import delimited
 from index.model.document import Document
 from index.model.identifiers import IdentifierCase, use_case
 from ingest.sources import item_codec
-from ingest.sources.kinds import KINDS, open_source
+from ingest.sources.kinds import open_source
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import delimited
 from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles, Source, UnchangedItem
 from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.slow
 
+KINDS = installed_extensions.path_kinds("")
 DEFAULTS = Defaults(readers=("tenant",))
 
 

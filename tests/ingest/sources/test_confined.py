@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.kinds import KINDS, open_source
-from ingest.sources.readers import confined
+from gateway import installed_extensions
+from ingest.sources import confined
+from ingest.sources.kinds import open_source
 from ingest.sources.source import Defaults, RefusedItem
 
 pytestmark = pytest.mark.slow
 
+KINDS = installed_extensions.path_kinds("")
 INSIDE, OUTSIDE = b"inside", b"outside"
 
 

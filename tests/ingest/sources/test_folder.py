@@ -9,8 +9,8 @@ from gateway import installed_extensions
 from gateway.extensions.formats.office.office_package import UNPACKED_BYTES_MAX
 from index.model.document import Document
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.sources.readers.folder import FolderSource
-from ingest.sources.readers.skipped import BROKEN, HIDDEN
+from ingest.sources.folder import FolderSource
+from ingest.sources.skipped import BROKEN, HIDDEN
 from ingest.sources.source import (
     BlankItem,
     Defaults,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from index.documents.document_store import DocumentStore
+from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
 from ingest.sources.source_sync import read_source

@@ -15,10 +15,10 @@ from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
+from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
-from ingest.sources.readers.folder import FolderSource
-from ingest.sources.readers.skipped import BLANK
 from ingest.sources.report import LISTED_MAX, Report
+from ingest.sources.skipped import BLANK
 from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles
 from ingest.sources.source_sync import read_source
 from ingest.write.batch import DOCUMENTS_MAX

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
+from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
-from ingest.sources.readers.folder import FolderSource
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
 from ingest.sources.watch import Changes, Watch, changes

@@ -20,7 +20,7 @@ from gateway.operator import ingest_paths
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.sources.bounded_source import BoundedSource
-from ingest.sources.readers.folder import FolderSource
+from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
@@ -147,10 +147,10 @@ def test_a_base_url_is_one_that_opens() -> None:
         ({"name": "one"}, "--source names one source: give exactly one path"),
         (
             {"kind": "mail"},
-            "there is no kind 'mail': choose folder, csv",
+            "there is no kind 'mail': choose folder, git, csv",
         ),
         ({"columns": ["text"]}, "--column text: write FIELD=NAME"),
-        ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
+        ({"columns": ["text=body"]}, "--column applies only to tables: csv, parquet"),
         ({"prune": True}, "--prune compares a whole folder"),
         ({"defaults": Defaults(chunker="tokens:1")}, "--chunker tokens must have a size from 16"),
         ({"defaults": Defaults(readers=("all",))}, "--reader must be user:ID, group:ID, tenant"),

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from gateway import installed_extensions
 from gateway.operator import ingest_progress
 from gateway.operator.pace import Pace, duration
-from ingest.sources.kinds import KINDS, open_source
-from ingest.sources.readers.folder import FolderSource
+from ingest.sources.folder import FolderSource
+from ingest.sources.kinds import open_source, suffixes
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
 from tests.ingest.sources.files import write
+
+KINDS = installed_extensions.path_kinds("")
 
 
 @pytest.fixture
@@ -85,7 +88,7 @@ def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
     for name in ("a.md", "b.csv", "c.YAML", "sub/d.png", "sub/e.jsonl", ".git/HEAD", ".env"):
         write(tmp_path / "notes" / name)
     (tmp_path / "notes" / "again").symlink_to(tmp_path / "notes" / "sub")
-    source = FolderSource(tmp_path / "notes", Defaults())
+    source = FolderSource(tmp_path / "notes", Defaults(source_suffixes=suffixes(KINDS.values())))
     report = Report(documents=1)
     report.skipped = [item for item in source.documents() if isinstance(item, SkippedFiles)]
     printed = StringIO()
@@ -93,13 +96,13 @@ def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
     ingest_progress.show(Console(file=printed, width=200), report, "notes")
 
     assert printed.getvalue().splitlines()[1:] == [
+        (
+            "skipped 3: files of many documents, which you ingest by their own paths "
+            "(b.csv, c.YAML, sub/e.jsonl)"
+        ),
         "skipped 1: files of other types (sub/d.png)",
         "skipped 2: hidden files and folders (.env, .git)",
         "skipped 1: links to folders, whose files are read at their own paths (again)",
-        (
-            "skipped 3: tables, questions or conversations, which you ingest by their own paths "
-            "(b.csv, c.YAML, sub/e.jsonl)"
-        ),
     ]
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions.sources_records import conversations
+from gateway.extensions.sources_records.conversations import LINE_BYTES_MAX
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import conversations
-from ingest.sources.readers.conversations import LINE_BYTES_MAX
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from gateway.extensions.sources_records import delimited
+from gateway.extensions.sources_records import parquet as parquet_reader
+from gateway.extensions.sources_records.delimited import ROW_CHARACTERS_MAX
 from index.model.document import Document
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import delimited
-from ingest.sources.readers import parquet as parquet_reader
-from ingest.sources.readers.delimited import ROW_CHARACTERS_MAX
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem
 from tests.ingest.sources.files import write
 

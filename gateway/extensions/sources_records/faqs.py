@@ -1,20 +1,20 @@
 """The source of frequent questions: YAML or JSON; each question is a document of one chunk."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from hashlib import blake2b
-from itertools import chain
 from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from index.model.document import Document, normalise
+from gateway.extensions._records.faq_text import text_of
+from index.model.document import Document
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.parse import encoding, safe_yaml
+from ingest.sources import confined
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import confined
 from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
@@ -106,13 +106,6 @@ def _parse_yaml(content: bytes) -> Any:
     except safe_yaml.NotYaml as error:
         where = f"line {error.line}: " if error.line else "not YAML: "
         raise ValueError(f"{where}{error}") from None
-
-
-def text_of(question: str, answer: str, keywords: Sequence[str] = ()) -> str:
-    """The document's text; it contains the keywords, so that searches find them."""
-    keyword_line = ", ".join(keywords)
-    parts = chain([f"# {question}", answer.strip()], [keyword_line] if keyword_line else [])
-    return normalise("\n\n".join(parts))
 
 
 def _key(question: str) -> str:

@@ -1,7 +1,7 @@
 """Counts the files of a folder that are not read, by the reason."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ingest.sources.source import SkippedFiles
@@ -9,14 +9,10 @@ from ingest.sources.source import SkippedFiles
 EXAMPLES_MAX = 5
 BLANK = "files without text"
 HIDDEN = "hidden files and folders"
-TABLES = "tables, questions or conversations, which you ingest by their own paths"
+SOURCES = "files of many documents, which you ingest by their own paths"
 LINKS = "links to folders, whose files are read at their own paths"
 BROKEN = "links that lead nowhere"
 TYPES = "files of other types"
-
-TABLE_SUFFIXES = frozenset(
-    {".csv", ".tsv", ".parquet", ".yaml", ".yml", ".json", ".jsonl", ".ndjson"}
-)
 
 
 class SkippedCounter:
@@ -37,8 +33,8 @@ class SkippedCounter:
             yield SkippedFiles(reason, number, tuple(self._examples[reason]))
 
 
-def reason_of_file(path: Path) -> str:
+def reason_of_file(path: Path, source_suffixes: Collection[str]) -> str:
     """Why a file that a folder does not read is skipped, by its name."""
     if path.is_symlink() and not path.exists():
         return BROKEN
-    return TABLES if path.suffix.lower() in TABLE_SUFFIXES else TYPES
+    return SOURCES if path.suffix.lower() in source_suffixes else TYPES

@@ -9,8 +9,8 @@ from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.parse.formats import TEXT
-from ingest.sources.readers import confined
-from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
+from ingest.sources import confined
+from ingest.sources.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, file_item, reason
 
 
@@ -112,7 +112,7 @@ class FolderSource:
             elif child.suffix.lower() in self._defaults.formats or child.is_dir():
                 entries.append(child)
             else:
-                skipped.add(child, reason_of_file(child))
+                skipped.add(child, reason_of_file(child, self._defaults.source_suffixes))
         return entries
 
     def _is_deleted(self, path: Path) -> bool:

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TextIO
 
+from gateway.extensions._records import table
+from gateway.extensions._records.table import Columns, Row
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS
+from ingest.sources import confined
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import confined, table
-from ingest.sources.readers.table import Columns, Row
 from ingest.sources.source import Item, ItemWarning, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+from gateway.extensions._records import table
+from gateway.extensions._records.table import Row
+from ingest.sources import confined
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.readers import confined, table
-from ingest.sources.readers.table import Row
 from ingest.sources.source import Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
@@ -25,7 +26,7 @@ def documents(request: ReaderRequest) -> Iterator[Item]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
-    from ingest.sources.readers import arrow_values
+    from gateway.extensions.sources_records import arrow_values
 
     try:
         with (

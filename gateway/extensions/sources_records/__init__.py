@@ -1,0 +1,1 @@
+"""Sources of files of many documents: tables, questions and conversations."""

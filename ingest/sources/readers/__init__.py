@@ -1,1 +1,0 @@
-"""The readers of each kind of source: its files, rows, pages or commits, as documents."""
