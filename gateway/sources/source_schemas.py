@@ -126,19 +126,7 @@ class SourceAnswer(Body):
 
     @classmethod
     def of(cls, source: StoredSource) -> "SourceAnswer":
-        return cls(
-            source=source.source,
-            kind=source.kind,
-            settings=dict(source.settings),
-            schedule=source.schedule,
-            state=source.state,
-            next_run_at=source.next_run_at,
-            last_run_at=source.last_run_at,
-            last_error=source.last_error,
-            counts=dict(source.counts),
-            pending_removals=source.pending_removals,
-            may_publish=source.may_publish,
-        )
+        return cls.model_validate(source, from_attributes=True)
 
 
 class SourcesAnswer(Body):

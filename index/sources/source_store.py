@@ -125,7 +125,7 @@ class SourceStore:
         async with self._database.transaction() as session:
             if await session.value("sources.lock", tenant, source) is None:
                 return None
-            return await _enqueue(session, _job(SYNC, tenant, source, subject))
+            return await _enqueue(session, SYNC, tenant, source, subject)
 
     async def enqueue_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
         """Queue the reading of a source that is due, and set its next date, in one transaction.
@@ -138,7 +138,7 @@ class SourceStore:
                 return None
             tenant, source = row["tenant"], row["source"]
             await session.rows("sources.schedule", tenant, source, next_run_at(row["schedule"]))
-            await _enqueue(session, _job(SYNC, tenant, source, None))
+            await _enqueue(session, SYNC, tenant, source, None)
         return tenant, source
 
     async def enqueue_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
@@ -151,7 +151,7 @@ class SourceStore:
                 return None
             await session.rows("sources.pause", tenant, source)
             await session.rows("sources.delete_waiting_reads", tenant, target(source))
-            job_id = await _enqueue(session, _job(REMOVE, tenant, source, subject))
+            job_id = await _enqueue(session, REMOVE, tenant, source, subject)
             await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
             return job_id
 
@@ -165,7 +165,7 @@ class SourceStore:
             removals = await session.value("sources.confirm_removals", tenant, source)
             if removals is None:
                 return None
-            job_id = await _enqueue(session, _job(SYNC, tenant, source, subject))
+            job_id = await _enqueue(session, SYNC, tenant, source, subject)
             await audit_log.append(
                 session, tenant, "source.confirm_removals", source, job=job_id, removals=removals
             )
@@ -241,8 +241,11 @@ async def _require_unused(session: Session, tenant: str, source: str) -> None:
         raise SourceReserved(source, detail)
 
 
-def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
-    return NewJob(
+async def _enqueue(
+    session: Session, kind: str, tenant: str, source: str, subject: str | None
+) -> str:
+    """Queue the job unless it already waits, and delete earlier failed ones."""
+    job = NewJob(
         tenant=tenant,
         kind=kind,
         target=target(source),
@@ -251,9 +254,5 @@ def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
         subject=subject,
         attempts_max=ATTEMPTS_MAX if kind == SYNC else job_queue.ATTEMPTS_MAX,
     )
-
-
-async def _enqueue(session: Session, job: NewJob) -> str:
-    """Queue the job unless it already waits, and delete earlier failed ones."""
     await session.rows("sources.delete_failed_reads", job.tenant, job.target)
     return await job_queue.enqueue_once(session, job)

@@ -5,7 +5,7 @@ JSON and not pickle: the sender has read files that nobody has checked, so the r
 
 import json
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter
 
@@ -19,6 +19,16 @@ from ingest.sources.source import (
     UnchangedItem,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class EndOfItems:
+    """What follows the last item. failure: why the source can never be read."""
+
+    failure: str | None = None
+
+
+Message: TypeAlias = Item | EndOfItems
+
 _KINDS: Final = {
     "document": Document,
     "refused": RefusedItem,
@@ -26,39 +36,23 @@ _KINDS: Final = {
     "warning": ItemWarning,
     "unchanged": UnchangedItem,
     "blank": BlankItem,
+    "end": EndOfItems,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: [field.name for field in fields(kind)] for kind in _NAMES}
 _ADAPTERS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in _KINDS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class EndOfItems:
-    """What follows the last item. failure: why the source can never be read."""
-
-    failure: str | None
-
-
-def encode(item: Item) -> bytes:
-    kind = type(item)
-    values = {name: getattr(item, name) for name in _FIELDS[kind]}
-    return _encode(_NAMES[kind], values)
-
-
-def encode_end(failure: str | None = None) -> bytes:
-    return _encode("end", failure)
-
-
-def decode(message: bytes) -> Item | EndOfItems:
-    """Raises `ValueError` for what `encode` does not make."""
-    kind, values = json.loads(message.decode("utf-8", "surrogatepass"))
-    if kind == "end":
-        return EndOfItems(values)
-    item: Item = _ADAPTERS[kind].validate_python(values)
-    return item
-
-
-def _encode(kind: str, values: object) -> bytes:
+def encode(message: Message) -> bytes:
+    kind = type(message)
+    values = {name: getattr(message, name) for name in _FIELDS[kind]}
     # The path of a refused item may not be UTF-8: its bytes are then surrogates.
-    text = json.dumps([kind, values], ensure_ascii=False)
+    text = json.dumps([_NAMES[kind], values], ensure_ascii=False)
     return text.encode("utf-8", "surrogatepass")
+
+
+def decode(line: bytes) -> Message:
+    """Raises `ValueError` for what `encode` does not make."""
+    kind, values = json.loads(line.decode("utf-8", "surrogatepass"))
+    message: Message = _ADAPTERS[kind].validate_python(values)
+    return message

@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias
 
 KeptBecause: TypeAlias = Literal["empty", "share"]
 
-
-_SHARE_MAX = 0.2
+_SHARE_MAX = 0.2  # of the stored documents; a single one is always removed if others remain
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +14,10 @@ class PrunePolicy:
 
     confirmed: how many may be removed however large their share; None for any number.
     allows_empty: whether a source without any item may lose its documents, if that is confirmed.
-    share_max: of the stored documents; a single document is always removed if others remain.
     """
 
     confirmed: int | None = 0
     allows_empty: bool = False
-    share_max: float = _SHARE_MAX
 
     def kept_because(self, missing: int, stored: int, *, is_empty: bool) -> KeptBecause | None:
         """Why the missing documents stay; None if they are removed.
@@ -31,7 +28,7 @@ class PrunePolicy:
             return "empty"
         if self.confirmed is None or missing <= self.confirmed:
             return None
-        is_small = missing <= 1 or missing <= self.share_max * stored
+        is_small = missing <= 1 or missing <= _SHARE_MAX * stored
         return None if is_small and not is_empty else "share"
 
 

@@ -37,7 +37,7 @@ def _lines(
     except Exception as error:
         reason = f"can't be read: {type(error).__name__}; the rest is not read"
         yield item_codec.encode(RefusedItem(whole, reason, holds=""))
-    yield item_codec.encode_end(failure)
+    yield item_codec.encode(item_codec.EndOfItems(failure))
 
 
 def _serve(connection: Connection) -> None:

@@ -5,7 +5,6 @@ keywords are tags. A FAQ that is inactive is an inactive document.
 """
 
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any
 
 from gateway.extension import problems
@@ -23,11 +22,6 @@ def document_id_of(faq_id: str) -> str:
 
 def id_of(document_id: str) -> str:
     return document_id.removeprefix(_PREFIX)
-
-
-def id_of_question(question: str) -> str:
-    """The identifier of a FAQ that is given none."""
-    return blake2b(question.casefold().encode(), digest_size=8).hexdigest()
 
 
 def to_document(faq_id: str, body: FaqBody, default_language: str) -> Document:

@@ -18,6 +18,7 @@ from gateway.extension import (
     problems,
     schemas,
 )
+from gateway.extensions._records import faq_text
 from gateway.extensions.faqs import faq_csv, faq_document, faq_store
 from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.extensions.faqs.faq_schemas import FaqImported, FaqLine
@@ -128,7 +129,7 @@ def _parse_line(
         body = schemas.parse(FaqLine, line)
     except problems.Problem as problem:
         return problem
-    faq_id = body.id or faq_document.id_of_question(body.question)
+    faq_id = body.id or faq_text.id_of(body.question)
     document = faq_document.to_document(faq_id, body, context.services.settings.language)
     revise = faq_document.revised(document)
     return Put(

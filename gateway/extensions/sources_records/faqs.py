@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from functools import partial
-from hashlib import blake2b
 from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from gateway.extensions._records.faq_text import text_of
+from gateway.extensions._records import faq_text
 from index.model.document import Document
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.parse import encoding, safe_yaml
@@ -81,7 +80,7 @@ def _entries(request: ReaderRequest) -> list[Any]:
 def _document(request: ReaderRequest, entry: object) -> Document:
     faq = Faq.model_validate(entry)
     question = " ".join(faq.question.split())
-    key = str(faq.id) if faq.id is not None else _key(question)
+    key = str(faq.id) if faq.id is not None else faq_text.id_of(question)
     metadata = {"category": faq.category, "priority": faq.priority}
     defined = {"owner": faq.owner, "readers": faq.readers, "language": faq.language}
     tags = [*request.defaults.tags, *faq.tags, *filter(None, [faq.category]), *faq.keywords]
@@ -92,7 +91,7 @@ def _document(request: ReaderRequest, entry: object) -> Document:
             "document_id": f"{request.name}/{key}",
             "source": request.name,
             "title": question[:TITLE_CHARACTERS_MAX],
-            "text": text_of(question, faq.answer, faq.keywords),
+            "text": faq_text.text_of(question, faq.answer, faq.keywords),
             "uri": faq.uri,
             "tags": tuple(dict.fromkeys(tags)),
             "metadata": {name: value for name, value in metadata.items() if value is not None},
@@ -106,7 +105,3 @@ def _parse_yaml(content: bytes) -> Any:
     except safe_yaml.NotYaml as error:
         where = f"line {error.line}: " if error.line else "not YAML: "
         raise ValueError(f"{where}{error}") from None
-
-
-def _key(question: str) -> str:
-    return blake2b(question.casefold().encode(), digest_size=8).hexdigest()

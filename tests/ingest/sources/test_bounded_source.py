@@ -15,7 +15,7 @@ from index.model.identifiers import IdentifierCase, use_case
 from ingest.sources import item_codec
 from ingest.sources.kinds import open_source
 from ingest.sources.reader_request import ReaderRequest
-from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles, Source, UnchangedItem
+from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source, UnchangedItem
 from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.slow
@@ -64,17 +64,11 @@ def test_the_process_reads_names_as_the_deployment_spells_them(tmp_path: Path) -
         RefusedItem("a\udcff.md", "not UTF-8", holds=""),
         SkippedFiles("hidden", 2, (".a", ".b")),
         UnchangedItem("x/a"),
-        item_codec.EndOfItems(None),
+        item_codec.EndOfItems(),
     ],
 )
-def test_what_one_process_sends_the_other_receives(item: Item | item_codec.EndOfItems) -> None:
-    message = (
-        item_codec.encode_end(item.failure)
-        if isinstance(item, item_codec.EndOfItems)
-        else item_codec.encode(item)
-    )
-
-    assert item_codec.decode(message) == item
+def test_what_one_process_sends_the_other_receives(item: item_codec.Message) -> None:
+    assert item_codec.decode(item_codec.encode(item)) == item
 
 
 def test_a_small_parquet_file_that_names_gigabytes_is_refused_and_what_is_before_it_read(

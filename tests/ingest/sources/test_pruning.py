@@ -12,9 +12,9 @@ from ingest.sources.pruning import ANY_NUMBER, KeptBecause, PrunePolicy
         (PrunePolicy(), 3, 10, False, "share"),
         (PrunePolicy(), 1, 2, False, None),  # one page of a small source
         (PrunePolicy(), 1, 1, True, "empty"),
-        (PrunePolicy(share_max=1.0), 10, 10, True, "empty"),
+        (PrunePolicy(), 10, 10, True, "empty"),
         (PrunePolicy(confirmed=None), 10, 10, True, "empty"),
-        (PrunePolicy(share_max=1.0, allows_empty=True), 10, 10, True, "share"),
+        (PrunePolicy(allows_empty=True), 10, 10, True, "share"),
         (PrunePolicy(confirmed=3), 3, 10, False, None),
         (PrunePolicy(confirmed=3), 4, 10, False, "share"),  # more than was confirmed
         (ANY_NUMBER, 10, 10, True, None),

@@ -111,7 +111,7 @@ async def test_a_reading_beyond_its_time_ends_and_its_source_is_stopped(
             "acme",
             writer=writer,
             documents=documents,
-            prune=PrunePolicy(share_max=1.0),
+            prune=PrunePolicy(),
             on_item=lambda _report: None,
             time_s_max=0.1,
         )

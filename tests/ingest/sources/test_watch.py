@@ -38,7 +38,7 @@ class Watched:
             "acme",
             writer=writer,
             documents=documents,
-            prune=PrunePolicy(share_max=0.5),
+            prune=PrunePolicy(confirmed=2),
             on_report=self.reports.put_nowait,
             on_failure=self.failures.append,
         )
