@@ -9,10 +9,10 @@ from gateway.settings.settings import Settings
 from index.sources.source_origins import SourceOrigins
 from ingest.sources.folder import FolderSource
 from ingest.sources.origin import Origin, OriginDocuments
-from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
+from ingest.sources.pruning import PrunePolicy
 from ingest.sources.report import Report
 from ingest.sources.source import Source
-from ingest.sources.source_sync import read_source, remove_missing
+from ingest.sources.source_sync import SourceSync
 from ingest.sources.watch import Watch, changes
 
 
@@ -37,35 +37,18 @@ async def ingest(
     may_publish: whether documents may be public. Raises `SourceReserved` if the source has another
     origin.
     """
-    async with _origin_documents(settings, source, tenant, origin, on_new_tenant) as documents:
-        return await read_source(
-            source,
-            tenant,
-            writer=documents,
-            documents=documents,
-            prune=prune,
-            on_item=on_item,
-            may_publish=may_publish,
-            is_whole=not isinstance(source, FolderSource) or source.is_folder,
-        )
+    async with _opened(settings, source, tenant, origin, on_new_tenant) as documents:
+        sync = SourceSync(source, tenant, documents, documents, prune, may_publish)
+        is_whole = not isinstance(source, FolderSource) or source.is_folder
+        return await sync.read(on_item, is_whole=is_whole)
 
 
 async def remove_pending(
     settings: Settings, source: Source, tenant: str, origin: Origin, report: Report
 ) -> None:
     """Remove the documents that a reading has kept, and count them in its report."""
-    pending = report.pending
-    assert pending is not None, "the caller has asked about them"
-    async with _origin_documents(settings, source, tenant, origin) as documents:
-        await remove_missing(
-            report,
-            pending.document_ids,
-            pending.stored,
-            tenant,
-            documents,
-            pending.reading,
-            ANY_NUMBER,
-        )
+    async with _opened(settings, source, tenant, origin) as documents:
+        await SourceSync(source, tenant, documents, documents, prune=None).remove_pending(report)
 
 
 async def watch(
@@ -81,22 +64,14 @@ async def watch(
     may_publish: bool = False,
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
-    async with _origin_documents(settings, source, tenant, origin, on_new_tenant) as documents:
-        watch = Watch(
-            source,
-            tenant,
-            writer=documents,
-            documents=documents,
-            prune=prune,
-            on_report=on_report,
-            on_failure=on_failure,
-            may_publish=may_publish,
-        )
+    async with _opened(settings, source, tenant, origin, on_new_tenant) as documents:
+        sync = SourceSync(source, tenant, documents, documents, prune, may_publish)
+        watch = Watch(source, sync, on_report=on_report, on_failure=on_failure)
         await watch.run(changes(source))
 
 
 @asynccontextmanager
-async def _origin_documents(
+async def _opened(
     settings: Settings,
     source: Source,
     tenant: str,

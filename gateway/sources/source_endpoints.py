@@ -25,7 +25,7 @@ from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.report import Report
-from ingest.sources.source_sync import READING_S_MAX, read_source
+from ingest.sources.source_sync import READING_S_MAX, SourceSync
 from ingest.worker.job_progress import REPORT_S, report_progress
 
 _PAGE_MAX = 100
@@ -177,21 +177,19 @@ class SyncSourceJob:
             latest = report
 
         reader = await kinds.open(job.tenant, name, body)
-        sync = read_source(
+        sync = SourceSync(
             reader,
             job.tenant,
-            writer=self._services.writer,
-            documents=self._services.stores.documents,
-            prune=PrunePolicy(confirmed, allows_empty=confirmed > 0),
-            on_item=on_item,
-            reading=Reading(job.run.sequence, job.run),
-            may_publish=source.may_publish,
-            time_s_max=READING_S_MAX,
+            self._services.writer,
+            self._services.stores.documents,
+            PrunePolicy(confirmed, allows_empty=confirmed > 0),
+            source.may_publish,
         )
+        reading = Reading(job.run.sequence, job.run)
         report = await report_progress(
             self._services.stores.jobs,
             job.run,
-            sync,
+            sync.read(on_item, reading=reading, time_s_max=READING_S_MAX),
             lambda: _counts(latest),
             partial(self._services.stores.sources.is_being_removed, job.tenant, name),
         )

@@ -15,7 +15,7 @@ from ingest.errors import JobRefused
 from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.pruning import ANY_NUMBER
-from ingest.sources.source_sync import READING_S_MAX, read_source
+from ingest.sources.source_sync import READING_S_MAX, SourceSync
 from ingest.worker.job_progress import report_progress
 
 _LOGGED_MAX = 20
@@ -66,16 +66,15 @@ async def _stale_sources(
             body = kinds.configured(source)
             assert body is not None, "it has a kind"
             reader = await kinds.open(tenant, source.source, body)
-            await read_source(
+            sync = SourceSync(
                 reader,
                 tenant,
-                writer=dry_run,
-                documents=services.stores.documents,
-                prune=ANY_NUMBER,
-                on_item=lambda _: None,
-                may_publish=source.may_publish,
-                time_s_max=max(1.0, until_s - loop.time()),
+                dry_run,
+                services.stores.documents,
+                ANY_NUMBER,
+                source.may_publish,
             )
+            await sync.read(time_s_max=max(1.0, until_s - loop.time()))
         except JobRefused as refused:
             yield IndexProblem("behind", source.source, str(refused))
             continue

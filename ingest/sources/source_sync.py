@@ -7,11 +7,13 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Coroutine,
+    Iterable,
     Iterator,
     Sequence,
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
@@ -81,139 +83,162 @@ class StoredDocuments(Protocol):
     ) -> dict[str, DocumentContent]: ...
 
 
-async def read_source(
-    source: Source,
-    tenant: str,
-    *,
-    writer: SourceWriter,
-    documents: StoredDocuments,
-    prune: PrunePolicy | None,
-    on_item: Callable[[Report], None],
-    reading: Reading | None = None,
-    may_publish: bool = False,
-    is_whole: bool = True,
-    time_s_max: float | None = None,
-) -> Report:
-    """Write every document of the source; calls `on_item` after each item.
+def _ignore(_report: Report) -> None:
+    """Nobody follows the reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSync:
+    """Makes the documents of a source in a tenant what the source has.
 
     prune: remove the stored documents that the source no longer has, as far as the policy allows;
     None keeps and counts them. One that the reading has under another name is always removed, so
     that no answer cites a name that is gone, and so is one whose file has no text any more. The
     stored versions of unreadable items are kept.
-    is_whole: whether the source gives all its documents, unlike one file of a folder.
-    reading: the time of the request, now if None; documents written later stay unchanged. If it
-    names a job lease, the reading ends with `JobLost` when the lease is lost.
-    time_s_max: until the reading ends with `JobRefused`; what was written before it stays.
     may_publish: whether documents may be public; others are refused, and stay as they are stored.
     """
-    reading = reading or Reading(await documents.next_sequence())
-    read = ReadDocuments(source.name)
-    items = source.documents()
-    try:
-        async with asyncio.timeout(time_s_max) as limit:
-            report = await read_items(
-                read.note(items),
-                tenant,
-                writer=writer,
-                on_item=on_item,
-                reading=reading,
-                may_publish=may_publish,
-            )
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        raise JobRefused(
-            f"The reading takes longer than the limit of {time_s_max:,.0f} s. What it has read is "
-            "stored, and nothing was removed."
-        ) from None
-    finally:
-        source.stop()  # a thread may still read: after a failure, or if this is cancelled
-    if not is_whole and not read.blank_ids:
-        return report
-    stored = await documents.of_source(tenant, source.name)
-    await remove_blank(report, stored, read, tenant, writer, reading)
-    if not is_whole:
-        return report
-    read_ids = read.document_ids | read.blank_ids
-    missing = [
-        document_id
-        for document_id in stored
-        if document_id not in read_ids and not _is_refused(report, source.name, document_id)
-    ]
-    missing = await remove_renamed(report, missing, read, tenant, writer, documents, reading)
-    if prune is None:
-        report.missing = len(missing)
-    else:
+
+    source: Source
+    tenant: str
+    writer: SourceWriter
+    documents: StoredDocuments
+    prune: PrunePolicy | None
+    may_publish: bool = False
+
+    async def read(
+        self,
+        on_item: Callable[[Report], None] = _ignore,
+        *,
+        reading: Reading | None = None,
+        is_whole: bool = True,
+        time_s_max: float | None = None,
+    ) -> Report:
+        """Write every document of the source; calls `on_item` after each item.
+
+        is_whole: whether the source gives all its documents, unlike one file of a folder.
+        reading: the time of the request, now if None; documents written later stay unchanged. If it
+        names a job lease, the reading ends with `JobLost` when the lease is lost.
+        time_s_max: until the reading ends with `JobRefused`; what was written before it stays.
+        """
+        reading = reading or await self.begin()
+        read, name = ReadDocuments(self.source.name), self.source.name
+        try:
+            async with asyncio.timeout(time_s_max) as limit:
+                report = await self._write(self.source.documents(), read, reading, on_item)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise JobRefused(
+                f"The reading takes longer than the limit of {time_s_max:,.0f} s. What it has read "
+                "is stored, and nothing was removed."
+            ) from None
+        finally:
+            self.source.stop()  # a thread may still read: after a failure, or if this is cancelled
+        read_ids = read.document_ids | read.blank_ids
+
+        def is_missing(document_id: str) -> bool:
+            return document_id not in read_ids and not _is_refused(report, name, document_id)
+
         is_empty = not read.document_ids and not report.refused
-        await remove_missing(
-            report, missing, len(stored), tenant, writer, reading, prune, is_empty=is_empty
+        await self._remove(
+            report, read, reading, is_missing if is_whole else None, is_empty=is_empty
         )
-    return report
+        return report
 
+    async def begin(self) -> Reading:
+        """A reading whose time is now."""
+        return Reading(await self.documents.next_sequence())
 
-async def remove_blank(
-    report: Report,
-    stored: Sequence[str],
-    read: ReadDocuments,
-    tenant: str,
-    writer: SourceWriter,
-    reading: Reading,
-) -> None:
-    """Remove the stored documents whose files have no text any more."""
-    for document_id in stored:
-        if document_id in read.blank_ids and await remove_stored(
-            writer, tenant, document_id, reading
+    async def read_part(
+        self, items: Iterator[Item], reading: Reading, is_gone: Callable[[str], bool] | None
+    ) -> Report:
+        """Write these items of the source. is_gone: whether it lacks a document; None: none."""
+        read = ReadDocuments(self.source.name)
+        report = await self._write(items, read, reading, _ignore)
+        await self._remove(report, read, reading, is_gone)
+        return report
+
+    async def remove_pending(self, report: Report) -> None:
+        """Remove the documents that a reading has kept, and count them in its report."""
+        pending = report.pending
+        assert pending is not None, "the caller has asked about them"
+        report.pending = None
+        await self._remove_all(report, pending.document_ids, pending.reading)
+
+    async def _write(
+        self,
+        items: Iterator[Item],
+        read: ReadDocuments,
+        reading: Reading,
+        on_item: Callable[[Report], None],
+    ) -> Report:
+        return await read_items(
+            read.note(items),
+            self.tenant,
+            writer=self.writer,
+            on_item=on_item,
+            reading=reading,
+            may_publish=self.may_publish,
+        )
+
+    async def _remove(
+        self,
+        report: Report,
+        read: ReadDocuments,
+        reading: Reading,
+        is_missing: Callable[[str], bool] | None,
+        *,
+        is_empty: bool = False,
+    ) -> None:
+        """Remove what the source no longer has. is_missing: None if no document may be missing."""
+        if is_missing is None and not read.blank_ids:
+            return
+        stored = await self.documents.of_source(self.tenant, self.source.name)
+        await self._remove_all(report, filter(read.blank_ids.__contains__, stored), reading)
+        if is_missing is None:
+            return
+        missing = await self._remove_renamed(
+            report, list(filter(is_missing, stored)), read, reading
+        )
+        if self.prune is None:
+            report.missing = len(missing)
+        elif missing and (
+            because := self.prune.kept_because(len(missing), len(stored), is_empty=is_empty)
         ):
-            report.removed += 1
+            report.pending = PendingRemoval(missing, len(stored), because, reading)
+        else:
+            await self._remove_all(report, missing, reading)
 
+    async def _remove_renamed(
+        self, report: Report, missing: Sequence[str], read: ReadDocuments, reading: Reading
+    ) -> list[str]:
+        """Remove the missing documents that were read under another name; the others remain."""
+        if not read.document_ids:
+            return list(missing)
+        others = []
+        for start in range(0, len(missing), _COMPARED_MAX):
+            compared = missing[start : start + _COMPARED_MAX]
+            contents = await self.documents.contents(self.tenant, compared)
+            for document_id in compared:
+                content = contents.get(document_id)
+                name = None if content is None else read.name_of(content)
+                if name is None or _is_refused(report, read.source, name):
+                    others.append(document_id)
+                else:
+                    before = report.removed
+                    await self._remove_all(report, [document_id], reading)
+                    report.renamed += report.removed - before
+        return others
 
-async def remove_renamed(
-    report: Report,
-    missing: Sequence[str],
-    read: ReadDocuments,
-    tenant: str,
-    writer: SourceWriter,
-    documents: StoredDocuments,
-    reading: Reading,
-) -> list[str]:
-    """Remove the missing documents that were read under another name; the others are returned."""
-    if not read.document_ids:
-        return list(missing)
-    others = []
-    for start in range(0, len(missing), _COMPARED_MAX):
-        compared = missing[start : start + _COMPARED_MAX]
-        contents = await documents.contents(tenant, compared)
-        for document_id in compared:
-            content = contents.get(document_id)
-            name = None if content is None else read.name_of(content)
-            if name is None or _is_refused(report, read.source, name):
-                others.append(document_id)
-            elif await remove_stored(writer, tenant, document_id, reading):
-                report.renamed += 1
-                report.removed += 1
-    return others
-
-
-async def remove_missing(
-    report: Report,
-    missing: Sequence[str],
-    stored: int,
-    tenant: str,
-    writer: SourceWriter,
-    reading: Reading,
-    prune: PrunePolicy,
-    *,
-    is_empty: bool = False,
-) -> None:
-    """Remove the missing documents and count them, or note why they stay."""
-    because = prune.kept_because(len(missing), stored, is_empty=is_empty) if missing else None
-    if because is not None:
-        report.pending = PendingRemoval(missing, stored, because, reading)
-        return
-    report.pending = None
-    for document_id in missing:
-        if await remove_stored(writer, tenant, document_id, reading):
-            report.removed += 1
+    async def _remove_all(
+        self, report: Report, document_ids: Iterable[str], reading: Reading
+    ) -> None:
+        """Remove documents; one that was written after the reading stays, and does not count."""
+        for document_id in document_ids:
+            written = await self.writer.remove(
+                self.tenant, document_id, lambda stored: stored, reading
+            )
+            report.removed += written.changed
 
 
 async def read_items(
@@ -227,7 +252,7 @@ async def read_items(
 ) -> Report:
     """Write every document among the items; calls `on_item` after each.
 
-    may_publish: as in `read_source`.
+    may_publish: as of `SourceSync`.
     """
     report, ids_being_written, locks = Report(), set[str](), PipelineLocks()
 
@@ -256,13 +281,6 @@ async def read_items(
                 _count(report, item, outcomes)
                 on_item(report)
     return report
-
-
-async def remove_stored(
-    writer: SourceWriter, tenant: str, document_id: str, reading: Reading
-) -> bool:
-    """Remove a document that the source no longer has; False if it was written later."""
-    return (await writer.remove(tenant, document_id, lambda stored: stored, reading)).changed
 
 
 async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:

@@ -2,25 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.form import composed
 from ingest.errors import DocumentContended
 from ingest.sources.folder import FolderSource
-from ingest.sources.pruning import PrunePolicy
-from ingest.sources.read_documents import ReadDocuments
 from ingest.sources.report import Report
-from ingest.sources.source_sync import (
-    SourceWriter,
-    StoredDocuments,
-    read_items,
-    read_source,
-    remove_blank,
-    remove_missing,
-    remove_renamed,
-)
+from ingest.sources.source_sync import SourceSync
 
 PAUSE_S, PAUSE_S_MAX = 1.0, 60.0  # after a failure, doubled each time; starting values
 DEBOUNCE_MS = 400  # an editor writes a file in several steps; a starting value, not measured
@@ -41,29 +31,22 @@ async def changes(source: FolderSource) -> Changes:
 
 
 class Watch:
-    """on_report: receives the first report, and each later one that changed something.
+    """source: of the sync.
 
+    on_report: receives the first report, and each later one that changed something.
     on_failure: receives the reason of a failed reading; everything is read again after a pause.
     """
 
     def __init__(
         self,
         source: FolderSource,
-        tenant: str,
+        sync: SourceSync,
         *,
-        writer: SourceWriter,
-        documents: StoredDocuments,
-        prune: PrunePolicy,
         on_report: Callable[[Report], None],
         on_failure: Callable[[str], None],
-        may_publish: bool = False,
     ) -> None:
-        self._may_publish = may_publish
         self._source = source
-        self._tenant = tenant
-        self._writer = writer
-        self._documents = documents
-        self._prune = prune
+        self._sync = sync
         self._on_report = on_report
         self._on_failure = on_failure
 
@@ -94,15 +77,7 @@ class Watch:
         pause_s = PAUSE_S
         while True:
             try:
-                return await read_source(
-                    self._source,
-                    self._tenant,
-                    writer=self._writer,
-                    documents=self._documents,
-                    prune=self._prune,
-                    on_item=lambda _report: None,
-                    may_publish=self._may_publish,
-                )
+                return await self._sync.read()
             except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
                 self._on_failure(str(error))
                 await asyncio.sleep(pause_s)
@@ -110,37 +85,13 @@ class Watch:
 
     async def _read_changed(self, paths: Collection[Path]) -> Report:
         """Write the existing paths; remove the documents at and below the missing ones."""
-        reading = Reading(await self._documents.next_sequence())
+        reading = await self._sync.begin()
         existing, gone = await asyncio.to_thread(self._split, paths)
-        read = ReadDocuments(self._source.name)
-        report = await read_items(
-            read.note(self._source.documents_of(existing)),
-            self._tenant,
-            writer=self._writer,
-            on_item=lambda _report: None,
-            reading=reading,
-            may_publish=self._may_publish,
-        )
-        if not gone and not read.blank_ids:
-            return report
-        stored = await self._documents.of_source(self._tenant, self._source.name)
-        await remove_blank(report, stored, read, self._tenant, self._writer, reading)
-        missing = [document_id for document_id in stored if self._is_below(document_id, gone)]
-        missing = await remove_renamed(
-            report,
-            missing,
-            read,
-            self._tenant,
-            self._writer,
-            self._documents,
-            reading,
-        )
-        await remove_missing(
-            report, missing, len(stored), self._tenant, self._writer, reading, self._prune
-        )
-        return report
+        items = self._source.documents_of(existing)
+        is_gone = partial(self._is_below, gone) if gone else None
+        return await self._sync.read_part(items, reading, is_gone)
 
-    def _is_below(self, document_id: str, gone: set[PurePosixPath]) -> bool:
+    def _is_below(self, gone: set[PurePosixPath], document_id: str) -> bool:
         path = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
         return not gone.isdisjoint((path, *path.parents))
 

@@ -10,7 +10,7 @@ from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
-from ingest.sources.source_sync import read_source
+from ingest.sources.source_sync import SourceSync
 from ingest.write.writer import Writer
 from tests.ingest.sources.files import write
 
@@ -145,12 +145,10 @@ async def read(
     prune: PrunePolicy | None = None,
     is_whole: bool = True,
 ) -> Report:
-    return await read_source(
+    return await SourceSync(
         FolderSource(path, Defaults(readers=("tenant",)), name="notes"),
         "acme",
-        writer=writer,
-        documents=documents,
-        prune=prune,
-        on_item=lambda _report: None,
-        is_whole=is_whole,
-    )
+        writer,
+        documents,
+        prune,
+    ).read(is_whole=is_whole)

@@ -16,6 +16,7 @@ from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
+from ingest.sources.source_sync import SourceSync
 from ingest.sources.watch import Changes, Watch, changes
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
@@ -35,10 +36,7 @@ class Watched:
         self._changed: asyncio.Queue[Collection[Path]] = asyncio.Queue()
         self._watch = Watch(
             self.source,
-            "acme",
-            writer=writer,
-            documents=documents,
-            prune=PrunePolicy(confirmed=2),
+            SourceSync(self.source, "acme", writer, documents, PrunePolicy(confirmed=2)),
             on_report=self.reports.put_nowait,
             on_failure=self.failures.append,
         )
