@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import metadata
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from common.version import VERSION
@@ -185,6 +186,22 @@ async def opened(
             if extension.work is not None:
                 beside.append(partial(extension.work, used))
         yield beside
+
+
+def source_body(extensions: "Mapping[str, Extension[Any]]") -> "type[BaseModel]":
+    """The configuration of a source, of the core's kind or of these extensions' kinds.
+
+    Raises `CommandError` if two kinds have one name.
+    """
+    from gateway.sources import source_schemas
+    from ingest.sources.kinds import FOLDER
+
+    path_kinds = [kind.name for each in extensions.values() for kind in each.path_kinds]
+    bodies = [kind.body for each in extensions.values() for kind in each.source_kinds]
+    kinds = [FOLDER, *path_kinds, *chain.from_iterable(map(source_schemas.kinds_of, bodies))]
+    if len(set(kinds)) < len(kinds):
+        raise CommandError(f"two extensions read sources of one kind: {', '.join(kinds)}")
+    return source_schemas.body_of(*bodies, path_kinds=tuple(path_kinds))
 
 
 def add_source_kinds(

@@ -1,6 +1,6 @@
 """The kinds of sources that this process reads: folders, and those of extensions."""
 
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol
 
 import orjson
 from pydantic import RootModel
@@ -13,6 +13,7 @@ from gateway.sources.source_schemas import (
     SourceDocuments,
     SourceFiles,
     body_of,
+    kinds_of,
 )
 from index.sources.source_store import StoredSource
 from ingest.errors import JobRefused
@@ -56,9 +57,8 @@ class SourceKinds:
         self._readers[kind.name] = PathReader(self._settings, self.defaults_of, kind)
 
     def add(self, body: type[SourceConfiguration], reader: SourceReader) -> None:
-        """body: its `kind` is a `Literal` with the names of the reader's kinds."""
         self._bodies.append(body)
-        self._readers |= dict.fromkeys(get_args(body.model_fields["kind"].annotation), reader)
+        self._readers |= dict.fromkeys(kinds_of(body), reader)
 
     def defaults_of(self, config: SourceDocuments) -> Defaults:
         """Of documents that set nothing, as a source is configured."""

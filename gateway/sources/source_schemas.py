@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, TypeAlias, Union
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args
 
 from pydantic import AfterValidator, Field, RootModel, create_model
 
@@ -81,6 +81,11 @@ class SourceConfiguration(Body):
 class PathSourceBody(SourceConfiguration):
     kind: str = Field(description="`folder`, or what the file at the path is")
     settings: PathSettings
+
+
+def kinds_of(body: type[SourceConfiguration]) -> tuple[str, ...]:
+    """The names of the kinds whose configuration this is."""
+    return get_args(body.model_fields["kind"].annotation)
 
 
 @cache

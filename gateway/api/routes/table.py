@@ -33,7 +33,7 @@ from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
-from gateway.installed_extensions import switched_on
+from gateway.installed_extensions import source_body, switched_on
 from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
@@ -394,9 +394,7 @@ def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) ->
         return replace(route, preferences=preferences)
     if route.body is not source_schemas.body_of():
         return route
-    path_kinds = (kind.name for each in extensions.values() for kind in each.path_kinds)
-    bodies = (kind.body for each in extensions.values() for kind in each.source_kinds)
-    return replace(route, body=source_schemas.body_of(*bodies, path_kinds=tuple(path_kinds)))
+    return replace(route, body=source_body(extensions))
 
 
 def _own_services(name: str, services: Services) -> Any:

@@ -324,6 +324,15 @@ def test_a_call_that_is_taken_is_refused() -> None:
         routes(twice)
 
 
+@pytest.mark.usefixtures("forgotten")
+def test_a_kind_of_sources_that_is_taken_is_refused() -> None:
+    records = installed_extensions.found()["sources_records"].load()
+    other: Extension[None] = Extension("other", path_kinds=records.path_kinds)
+
+    with pytest.raises(CommandError, match="two extensions read sources of one kind"):
+        routes({"records": records, "other": other})
+
+
 def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) -> None:
     install(site, "mine", "mine", _EMBEDDER)
 

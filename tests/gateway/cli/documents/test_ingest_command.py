@@ -118,13 +118,14 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
     assert bare.name == "bare"
 
 
-def test_a_repository_is_refused_by_the_name_of_what_reads_it_if_that_is_off(
-    tmp_path: Path,
-) -> None:
-    off = installed_extensions.path_kinds("sources_git")
+def test_a_path_is_refused_by_the_name_of_what_reads_it_if_that_is_off(tmp_path: Path) -> None:
+    off = installed_extensions.path_kinds("sources_git, sources_records")
+    table = write(tmp_path / "leads.csv")
 
     with pytest.raises(CommandError, match=r"is read by the extension sources_git, which is off$"):
         opened(tmp_path, kind="git", kinds=off)
+    with pytest.raises(CommandError, match="is read by the extension sources_records, which is o"):
+        opened(table, kinds=off)
 
 
 @pytest.mark.parametrize("name", ["none", "extract", "model"])
