@@ -17,9 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import field_errors, problems, schemas
+from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
-from gateway.auth.credentials import new_id
+from gateway.auth.credentials import key_digest, make_secret, new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.jwk import thumbprint
 from gateway.auth.makers import maker_for_admin, maker_of
@@ -53,6 +54,7 @@ from gateway.mcp.mcp_services import McpMethod
 from gateway.mcp.resources import search_of
 from gateway.mcp.tool import Headers, McpTool, tool_result
 from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.process_log import announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
 from gateway.rag import prompt_quoting
 from gateway.rag.gates import gate_vocabulary
@@ -209,6 +211,7 @@ __all__ = [
     "HeldAnswers",
     "HitAnswer",
     "InnerPath",
+    "KeyBody",
     "LoggedAnswer",
     "McpMethod",
     "McpTool",
@@ -242,6 +245,7 @@ __all__ = [
     "TenantBody",
     "address_of",
     "address_of_hit",
+    "announce",
     "answers_headers",
     "body_limit",
     "compute_answer",
@@ -256,9 +260,11 @@ __all__ = [
     "full_scope",
     "gate_vocabulary",
     "json_response",
+    "key_digest",
     "latest_revisions",
     "lines_of",
     "listed",
+    "make_secret",
     "maker_for_admin",
     "maker_of",
     "mcp_results",

@@ -1,7 +1,7 @@
 """Finds the extensions: folders of `gateway.extensions`, and entry points of other distributions.
 
 The core names none of them. Of one that is switched off nothing is imported but what files and
-paths it reads, to refuse them by its name.
+paths it reads, to refuse them by its name, and what servers it runs, where there are no others.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and load
     from ingest.sources.kinds import PathKind
 
 Row = TypeVar("Row", Format, "PathKind")
+T = TypeVar("T")
 
 # The modules that an extension may have, each loaded without the others, and what each holds. The
 # entry point of another distribution is in the group `nearhit.` and the name of the module.
@@ -40,6 +41,7 @@ _HOLDS = {
     "commands": "COMMANDS",
     "formats": "FORMATS",
     "path_kinds": "PATH_KINDS",
+    "servers": "SERVERS",
 }
 _GROUPS = {module: f"nearhit.{module}" for module in _HOLDS} | {"extension": "nearhit.extensions"}
 
@@ -73,7 +75,7 @@ class FoundExtension:
             raise CommandError(f"{self._label()}: its commands are no `typer.Typer`")
         return commands
 
-    def load_rows(self, module: str, row: type[Row]) -> Sequence[Row]:
+    def load_rows(self, module: str, row: type[T]) -> Sequence[T]:
         """What one of its modules lists. Raises `CommandError` as `load` does."""
         rows = self._imported(module) or ()
         if not all(isinstance(each, row) for each in rows):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import redis
 
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers
 from tests import system_programs
 from tests.conftest import data_dir
 
@@ -25,7 +25,7 @@ _START_S_MAX = 60.0
 def main() -> int:
     with (
         data_dir() as folder,
-        embedded_servers.own_servers(folder) as servers,
+        owned_servers.own_servers(folder) as servers,
         _redis() as redis_url,
     ):
         environment = os.environ | {

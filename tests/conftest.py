@@ -27,8 +27,8 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from common import background_tasks
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.postgres import database
 from index.postgres.setup import migrate, shipped_migrations
@@ -173,7 +173,7 @@ def servers() -> Iterator[Servers]:
     if urls[0] and urls[1]:
         yield Servers(urls[0], urls[1])
         return
-    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
+    with data_dir() as folder, owned_servers.own_servers(folder) as started:
         asyncio.run(_without_fsync(started.database_url))
         yield started
 

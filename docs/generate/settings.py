@@ -10,8 +10,6 @@ from gateway.installed_extensions import switched_on
 from gateway.settings.setting_sources import variable
 from gateway.settings.settings import Settings
 
-_DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
-
 
 def page() -> str:
     return join(
@@ -34,16 +32,14 @@ def _section(group: type, prefix: str = "") -> tuple[str, str]:
     """A heading and a table; the group's docstring is the heading."""
     assert issubclass(group, BaseModel)
     rows = (
-        (code(variable(prefix + name)), _default(name, field), field.description or "")
+        (code(variable(prefix + name)), _default(field), field.description or "")
         for name, field in group.model_fields.items()
     )
     title = (group.__doc__ or "").rstrip(".")
     return f"## {title}", table(("setting", "default", "description"), rows)
 
 
-def _default(name: str, field: FieldInfo) -> str:
-    if name in _DEPENDS_ON_THE_MACHINE:
-        return _DEPENDS_ON_THE_MACHINE[name]
+def _default(field: FieldInfo) -> str:
     default = field.get_default()
     match default:
         case None | {}:

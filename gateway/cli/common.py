@@ -15,8 +15,6 @@ from rich.table import Table
 
 from cache.errors import CacheUnavailable
 from gateway.cli.safe_console import SafeConsole, reopen_closed_outputs
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from index.errors import IndexStoreError
 from index.model.identifiers import use_case
@@ -48,25 +46,20 @@ console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _P
 
 @contextmanager
 def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
-    """The settings with both URLs set; starts embedded servers if none is configured.
+    """The settings with both URLs set; if they name no servers, an extension runs them.
 
+    own: it must not be another process that runs them. Raises `CommandError`.
     From here on the command reads subjects and groups as the deployment spells them.
     """
     use_case(settings.identifier_case)
-    if settings.database_url and settings.redis_url:
+    from gateway import configured_servers
+
+    provider = configured_servers.provider(settings)
+    if provider is None:
         yield settings
         return
-    require_both_urls(settings)
-    from pydantic import SecretStr
-
-    start = embedded_servers.own_servers if own else embedded_servers.attach_or_start
-    with start(settings.data_dir) as servers:
-        yield settings.model_copy(
-            update={
-                "database_url": SecretStr(servers.database_url),
-                "redis_url": SecretStr(servers.redis_url),
-            }
-        )
+    with (provider.own if own else provider.share)(settings) as connected:
+        yield connected
 
 
 def settings_of(extension: str) -> Any:
@@ -75,16 +68,6 @@ def settings_of(extension: str) -> Any:
     from gateway.settings.settings import Settings
 
     return extension_settings.read(Settings().extensions_off)[extension]
-
-
-def require_both_urls(settings: "Settings") -> None:
-    """Raises `EmbeddedError` if one server is configured and the other one is not."""
-    if bool(settings.database_url) == bool(settings.redis_url):
-        return
-    given, other = ("DATABASE", "REDIS") if settings.database_url else ("REDIS", "DATABASE")
-    raise EmbeddedError(
-        f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both or neither"
-    )
 
 
 @contextmanager
@@ -101,7 +84,6 @@ def errors() -> Iterator[None]:
         yield
     except (
         CacheUnavailable,
-        EmbeddedError,
         IndexStoreError,
         NotImportable,
         CommandError,

@@ -42,10 +42,8 @@ app = typer.Typer(
     help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
 
     Settings come from the environment (NEARHIT_…; `nearhit config check` shows them). Without
-    NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey
-    in NEARHIT_DATA_DIR.
-
-    Begin with: nearhit demo""",
+    NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL, Nearhit starts its own servers in
+    NEARHIT_DATA_DIR.""",
 )
 
 
@@ -68,18 +66,6 @@ def nearhit(
 
 
 @app.command(rich_help_panel=_START)
-def demo() -> None:
-    """Show searches, an edit and a revocation in half a minute, and remove all data at the end.
-
-    nearhit demo
-    """
-    with common.errors():
-        from gateway.cli.start.demo import run
-
-        run(console)
-
-
-@app.command(rich_help_panel=_START)
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[
@@ -94,12 +80,13 @@ def serve(
 ) -> None:
     """Serve the HTTP API until stopped; requests in flight are finished first.
 
-    On embedded servers it also creates a first tenant and key, and prints a curl command.
+    On its own servers it also creates a first tenant and key, and prints a curl command.
 
         nearhit serve --port 8080 --workers 4
     """
     options = {"host": host, "port": port, "workers": workers}
     with common.errors():
+        from gateway import configured_servers
         from gateway.cli.start import serve_command
         from gateway.settings.settings import Settings
 
@@ -108,9 +95,8 @@ def serve(
         )
         sigterm.exit_at_sigterm()  # until uvicorn handles it
         with common.servers(settings, own=True) as connected:
-            serve_command.serve(
-                connected, console, embedded=connected is not settings, example=example
-            )
+            provider = configured_servers.provider(settings)
+            serve_command.serve(connected, console, provider, example=example)
 
 
 @app.command(rich_help_panel=_START)

@@ -16,7 +16,7 @@ from index.postgres.setup.identifier_spellings import IdentifierPolicy
 async def findings(settings: Settings) -> list[str]:
     """One sentence a server. Raises `CommandError` with what keeps each of them from being used."""
     if settings.database_url is None or settings.redis_url is None:
-        return [f"no URLs are set: Nearhit starts its own servers in {settings.data_dir}"]
+        return ["no URLs are set: Nearhit starts its own servers"]
     answers, failures = [], []
     for server in (_postgres(settings), _redis(settings)):
         try:

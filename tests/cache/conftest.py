@@ -5,7 +5,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.redis.store import RedisStore
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.cache.support.own_cluster import OwnCluster, own_cluster
 from tests.cache.support.single_store import store_on
 from tests.cache.support.worker import CacheWorker, FakeChangeLog

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from gateway.embedded.embedded_servers import PACKAGES
+from gateway.extensions.embedded_servers.owned_servers import PACKAGES
 from tests.deploy.tools import CHART, ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

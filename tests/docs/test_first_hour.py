@@ -11,9 +11,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import Servers
 from gateway.extensions.backup import postgres_programs
+from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.conftest import data_dir, named
 from tests.docs import pasted
 from tests.docs.checkout import FIRST_HOUR, Checkout, checked_out, lines_of, outside
@@ -86,7 +86,7 @@ async def test_contributing(tmp_path: Path) -> None:
 @pytest.fixture
 def new_servers() -> Iterator[Servers]:
     """A server without the roles that other tests make."""
-    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
+    with data_dir() as folder, owned_servers.own_servers(folder) as started:
         yield started
 
 

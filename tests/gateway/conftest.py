@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from blockbuster import BlockBuster
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.monitoring import logs
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder

@@ -13,8 +13,8 @@ from pathlib import Path
 import asyncpg
 from pydantic import SecretStr
 
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_schemas import EventAccess, EventContent, PutEvent
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
@@ -127,7 +127,7 @@ async def _apply_event_and_move(settings: Settings) -> None:
 
 
 def main() -> None:
-    with data_dir() as folder, embedded_servers.own_servers(folder) as servers:
+    with data_dir() as folder, owned_servers.own_servers(folder) as servers:
         asyncio.run(_record(servers))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import asyncpg
 
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers
 from index.postgres import statements
 from index.postgres.functions.function_roles import Connection
 from index.postgres.setup import migrate, shipped_migrations
@@ -91,7 +91,7 @@ async def _record(url: str) -> None:
 
 
 def main() -> None:
-    with data_dir() as folder, embedded_servers.own_servers(folder) as servers:
+    with data_dir() as folder, owned_servers.own_servers(folder) as servers:
         asyncio.run(_record(servers.database_url))
 
 

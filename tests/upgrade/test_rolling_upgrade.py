@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.postgres.functions.function_roles import Connection
 from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.shipped_migrations import Migration

@@ -5,7 +5,7 @@ import secrets
 
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.conftest import named, run_sql
 from tests.gateway.support.gateways import Caller, running
 from tests.upgrade import record, sample, snapshot

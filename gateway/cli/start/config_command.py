@@ -13,7 +13,6 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import console
-from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from index.errors import IndexStoreError
 
@@ -49,7 +48,12 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
-        from gateway import configured_embedders, configured_reranker, extension_settings
+        from gateway import (
+            configured_embedders,
+            configured_reranker,
+            configured_servers,
+            extension_settings,
+        )
         from gateway.api.routes.table import routes
         from gateway.auth import web_tokens
         from gateway.installed_extensions import formats, switched_on
@@ -60,7 +64,7 @@ def check(
 
         settings = Settings()
         _require_all(
-            partial(common.require_both_urls, settings),
+            partial(configured_servers.provider, settings),
             *(
                 partial(configured_embedders.check, settings, name)
                 for name in embedders.names(settings)
@@ -106,7 +110,7 @@ def _require_all(*checks: Callable[[], object]) -> None:
     for check_one in checks:
         try:
             check_one()
-        except (CommandError, EmbeddedError, IndexStoreError) as error:
+        except (CommandError, IndexStoreError) as error:
             said.append(str(error))
     if said:
         raise CommandError("; ".join(said))

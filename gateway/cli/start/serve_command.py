@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from pydantic import SecretStr
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
@@ -22,8 +23,9 @@ from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
 from gateway.installed_extensions import formats, switched_on
 from gateway.monitoring import process_log
-from gateway.operator import operations, quickstart
+from gateway.operator import operations
 from gateway.search import embedders
+from gateway.server_provider import ServerProvider
 from gateway.settings import setting_sources
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
@@ -36,8 +38,10 @@ _FORCED_END_S = 1.0
 _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
 
-def serve(settings: Settings, console: Console, *, embedded: bool, example: bool) -> None:
-    """Serve until a signal.
+def serve(
+    settings: Settings, console: Console, provider: ServerProvider | None, *, example: bool
+) -> None:
+    """Serve until a signal. provider: what runs the servers that the settings name.
 
     What would stop a worker at its start fails here, as one line, before anything listens. After
     that, a caller that connects early waits instead of being refused.
@@ -53,11 +57,10 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)
-        if embedded:
-            settings = quickstart.begin(settings, console, url, example=example)
-            settings = settings.model_copy(update={"serve_jobs": True})  # no worker runs
+        if provider is not None:
+            settings = provider.begin(settings, console, url, example)
         if settings.admin_key is None and console.is_terminal:  # a log must not hold the key
-            settings = quickstart.with_admin_key(settings, make_secret())
+            settings = settings.model_copy(update={"admin_key": SecretStr(make_secret())})
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         text = f"listening on {url}"
         if settings.console == "on":

@@ -6,8 +6,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings
 
-from gateway.embedded.embedded_servers import default_data_dir
-
 Port = Annotated[int, Field(ge=0, le=65_535)]
 
 
@@ -66,9 +64,8 @@ class ServerSettings(BaseSettings):
         "`redis+cluster://HOST:PORT,HOST:PORT` names some nodes of a Redis Cluster, "
         "`rediss+cluster://` uses TLS",
     )
-    data_dir: Path = Field(
-        default_factory=default_data_dir,
-        description="data folder of the servers that Nearhit starts",
+    data_dir: Path | None = Field(
+        None, description="folder of the servers that Nearhit starts; unset: the user's data folder"
     )
     host: str = Field("127.0.0.1", description="address to listen on")
     port: Port = Field(8080, description="port to listen on; 0: any free port")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers
 from loadtests.servers.waiting import until
 
 _PORT = "5432"  # part of the socket's name
@@ -38,7 +38,7 @@ class PostgresPrograms:
     @classmethod
     def create(cls, folder: Path) -> tuple[Self, Path]:
         """The programs, and the data of a new cluster with pgvector, in the folder."""
-        with embedded_servers.own_servers(folder / "data"):
+        with owned_servers.own_servers(folder / "data"):
             pass  # this creates the cluster and, where needed, a copy of the programs
         home = folder / "data" / "postgres"
         password = (home / "password").read_text()

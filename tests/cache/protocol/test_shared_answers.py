@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from redis.asyncio import Redis
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.cache.support.shared_answers import (
     Rules,
     SharedAnswersPlay,

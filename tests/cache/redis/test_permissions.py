@@ -22,7 +22,7 @@ from cache.redis.codec import Entry
 from cache.redis.permissions import CLUSTER_COMMANDS, COMMANDS
 from cache.redis.store import CacheSnapshot, RedisStore
 from common.circuit_breaker import REDIS, CircuitBreaker
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.cache.support.histories import HISTORY, at
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError, ResponseError
 from cache.errors import CacheUnavailable
 from cache.redis.pipelined_connection import PipelinedConnection
 from common.circuit_breaker import REDIS, CircuitBreaker
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from tests.cache.support.own_server import server
 from tests.cache.support.single_store import store_on
 

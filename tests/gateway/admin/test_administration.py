@@ -15,7 +15,7 @@ import pytest
 
 from gateway import problems
 from gateway.auth.roles import ROLES, SUFFICIENT
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

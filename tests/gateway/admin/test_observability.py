@@ -11,7 +11,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.text import lexical

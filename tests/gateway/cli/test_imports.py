@@ -57,7 +57,6 @@ HEAVY = {
 FOR_ANY_COMMAND = {
     "annotated_doc",
     "annotated_types",
-    "platformdirs",
     "pydantic",
     "pydantic_core",
     "rich",

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import CapturingLogger
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.monitoring import server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations

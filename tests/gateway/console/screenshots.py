@@ -11,9 +11,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers, servers
 from gateway.monitoring import logs
-from gateway.operator import quickstart
 from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir, run_sql
@@ -33,7 +32,7 @@ async def prepare(gateway: Gateway) -> Caller:
     await gateway.tenant(gateway.tenant_name)
     admin = await gateway.caller("ada", roles=["admin"], name="Ada's laptop")
     await gateway.caller("ines", groups=["engineering"], name="Ines")
-    handbook = quickstart.example_handbook()
+    handbook = servers.example_handbook()
     for path in sorted(handbook.rglob("*.md")):
         name = path.relative_to(handbook).as_posix()
         readers = ["group:leaders"] if name.startswith("finance/") else ["tenant"]
@@ -136,13 +135,13 @@ async def search(console: Console, question: str, *, as_subject: str = "") -> No
 async def run(folder: Path) -> None:
     logs.configure("error")
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    with data_dir() as data, embedded_servers.own_servers(data) as servers:
+    with data_dir() as data, owned_servers.own_servers(data) as started:
         for source in ("policies", "manuals"):
             made = Path(data) / "sources" / "ostrelume" / source
             await asyncio.to_thread(made.mkdir, parents=True)
         settings = Settings(
-            database_url=SecretStr(servers.database_url),
-            redis_url=SecretStr(servers.redis_url),
+            database_url=SecretStr(started.database_url),
+            redis_url=SecretStr(started.redis_url),
             admin_key=SecretStr(ADMIN_KEY),
             log_level="error",
             serve_jobs=True,
@@ -152,7 +151,7 @@ async def run(folder: Path) -> None:
         async with serving(settings, StaticEmbedder()) as url, connected(url) as client:
             await Gateway(client).tenant("fresh")
             admin = await prepare(Gateway(client))
-            await prepare_work(admin, servers.database_url)
+            await prepare_work(admin, started.database_url)
             async with chromium() as browser:
                 context = await browser.new_context(viewport=DESKTOP)
                 console = await tab(context, url)

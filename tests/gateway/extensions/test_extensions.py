@@ -39,6 +39,7 @@ OWN = (
     "backup",
     "context_check",
     "curation",
+    "embedded_servers",
     "embedders",
     "evaluation",
     "faqs",
@@ -58,7 +59,13 @@ OWN = (
     "subscriptions",
     "vector_stores",
 )
-_NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
+_NOT_FORBIDDEN = {
+    "gateway.__main__",
+    "gateway.errors",
+    "gateway.extension",
+    "gateway.extensions",
+    "gateway.server_provider",
+}
 _OPEN = "    open=_open,\n"
 _WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"
 _WORK = """
@@ -78,6 +85,8 @@ _ENTRY = """
 {name} = {module}_formats:FORMATS
 [nearhit.path_kinds]
 {name} = {module}_path_kinds:PATH_KINDS
+[nearhit.servers]
+{name} = {module}_servers:SERVERS
 """
 _LINES = """
 from ingest.sources.kinds import PathKind
@@ -152,12 +161,14 @@ def install(
     commands: str = "COMMANDS = None",
     formats: str = "FORMATS = ()",
     path_kinds: str = "PATH_KINDS = ()",
+    servers: str = "SERVERS = ()",
 ) -> None:
     """What an installer leaves of a distribution with one extension."""
     (site / f"{module}.py").write_text(text)
     (site / f"{module}_commands.py").write_text(commands)
     (site / f"{module}_formats.py").write_text(formats)
     (site / f"{module}_path_kinds.py").write_text(path_kinds)
+    (site / f"{module}_servers.py").write_text(servers)
     info = site / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")

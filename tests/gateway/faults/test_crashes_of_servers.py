@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway import configured_embedders
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -188,7 +188,7 @@ class Postgres:
         """Again, in a place of its own each time."""
         await self.stop()
         servers = await asyncio.to_thread(
-            self._running.enter_context, embedded_servers.own_servers(self._folder)
+            self._running.enter_context, owned_servers.own_servers(self._folder)
         )
         self.url = servers.database_url
         if self.proxy is not None:

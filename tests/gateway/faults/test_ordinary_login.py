@@ -10,9 +10,9 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import Servers
 from gateway.extensions.backup import restored_database
+from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PrerequisitesMissing
 from index.postgres.setup import migrate, shipped_migrations
@@ -52,7 +52,7 @@ FROM unnest(ARRAY['"Of others"', 'others.notes', 'numbers', 'theirs']) AS name""
 @pytest.fixture(scope="module")
 def own_servers() -> Iterator[Servers]:
     """A server without the roles that other tests make."""
-    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
+    with data_dir() as folder, owned_servers.own_servers(folder) as started:
         asyncio.run(
             run_sql(started.database_url, f"CREATE ROLE {LOGIN} LOGIN PASSWORD '{PASSWORD}'")
         )

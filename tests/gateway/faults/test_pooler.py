@@ -15,8 +15,8 @@ import pytest
 from blockbuster import BlockBuster
 from pydantic import SecretStr, ValidationError
 
-from gateway.embedded import embedded_servers
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
@@ -90,7 +90,7 @@ class Place:
 @pytest.fixture(scope="module")
 def own_servers() -> Iterator[Servers]:
     """With logins that no other test should meet."""
-    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
+    with data_dir() as folder, owned_servers.own_servers(folder) as started:
         asyncio.run(_log_in(started.database_url))
         yield started
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings

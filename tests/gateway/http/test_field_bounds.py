@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, openapi
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.mcp.search_arguments import SearchArguments
 from gateway.mcp.tools import FetchArguments

@@ -10,7 +10,7 @@ import pytest
 
 from gateway import content, schemas
 from gateway.documents.document_schemas import DocumentBody
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

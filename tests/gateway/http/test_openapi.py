@@ -10,7 +10,7 @@ import pytest
 from pydantic import RootModel
 
 from gateway import problems
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings

@@ -19,7 +19,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from pydantic import SecretStr
 
 from gateway import configured_embedders
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.conftest import fresh_settings

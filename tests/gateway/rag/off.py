@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 from pydantic import SecretStr
 
-from gateway.embedded import embedded_servers
+from gateway.extensions.embedded_servers import owned_servers
 from gateway.monitoring import logs
 from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
@@ -47,7 +47,7 @@ async def asked() -> AsyncIterator[Caller]:
         async with _served(Settings()) as ana:
             yield ana
         return
-    with data_dir() as folder, embedded_servers.own_servers(folder) as servers:
+    with data_dir() as folder, owned_servers.own_servers(folder) as servers:
         urls = SecretStr(servers.database_url), SecretStr(servers.redis_url)
         key = SecretStr(ADMIN_KEY)
         async with _served(Settings(database_url=urls[0], redis_url=urls[1], admin_key=key)) as ana:

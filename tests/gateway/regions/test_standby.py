@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings

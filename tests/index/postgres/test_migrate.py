@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused, PrerequisitesMissing
 from index.postgres.setup.migrate import migrate
 from index.postgres.setup.shipped_migrations import Migration, shipped

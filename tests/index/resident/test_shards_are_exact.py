@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.embedders import index_version
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import MovedTenant, Partitions
 from index.invalidation.changes import ChangeLog

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.postgres.database import Database
 from tests.conftest import fresh_settings

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.embedders.static_embedder import StaticEmbedder
 from index.invalidation.changes import ChangeLog
 from index.model.query import Query

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from tests.conftest import fresh_settings, run_sql
 from tests.database_copies import DatabaseCopies

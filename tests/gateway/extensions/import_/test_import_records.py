@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gateway.cli.start import serve_command
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.import_ import record_import
 from gateway.extensions.import_.readers.ndjson import NdjsonReader
 from gateway.extensions.import_.record_mapping import RecordMapping

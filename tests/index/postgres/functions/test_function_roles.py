@@ -9,7 +9,7 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.errors import RoleRefused
 from index.model.query import Query
 from index.model.scope import everything

@@ -5,6 +5,7 @@ Every call goes over HTTP to a separate process, as an agent's calls would.
 
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -23,14 +24,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gateway.auth.credentials import make_secret
-from gateway.cli import common
-from gateway.cli.start import serve_command
-from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
-from gateway.operator import quickstart
-from gateway.settings import setting_sources
-from gateway.settings.settings import Settings
+from gateway.extension import Settings
+from gateway.extensions.embedded_servers import owned_servers, servers
+from gateway.extensions.embedded_servers.owned_servers import Servers
 
 _TENANT = "ostrelume"
 _START_S_MAX = 60.0
@@ -101,16 +98,15 @@ class DemoGateway:
         return DemoQuestion(subject, question, best["document_id"], line, tier, ms)
 
 
-def run(console: Console) -> None:
-    """Run the demo, clean up and print the next steps."""
+def run(console: Console, package: str) -> None:
+    """Run the demo, clean up and print the next steps. package: what `python -m` serves by."""
     with tempfile.TemporaryDirectory(prefix="nearhit-demo-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # as root, PostgreSQL runs as nobody and must enter it
-        with embedded_servers.own_servers(folder / "data") as servers:
-            settings = _settings(folder, servers)
+        with owned_servers.own_servers(folder / "data") as running:
             console.print("PostgreSQL with pgvector and Valkey are running.")
-            _ingest(console, settings)
-            with _serving(settings) as gateway:
+            _ingest(console, running)
+            with _serving(running, package) as gateway:
                 _show_steps(console, gateway)
     console.print(_NEXT_STEPS.format(nearhit=escape(_own_command())), soft_wrap=True)
 
@@ -121,19 +117,12 @@ def _own_command() -> str:
     return "nearhit" if is_found else shlex.quote(sys.argv[0])
 
 
-def _settings(folder: Path, servers: embedded_servers.Servers) -> Settings:
-    return Settings(
-        database_url=SecretStr(servers.database_url),
-        redis_url=SecretStr(servers.redis_url),
-        data_dir=folder,
-        port=0,
-        admin_key=SecretStr(make_secret()),
-    )
-
-
-def _ingest(console: Console, settings: Settings) -> None:
+def _ingest(console: Console, running: Servers) -> None:
     started_s = time.perf_counter()
-    report = quickstart.ingest_example(settings, _TENANT)
+    settings = Settings(
+        database_url=SecretStr(running.database_url), redis_url=SecretStr(running.redis_url)
+    )
+    report = servers.ingest_example(settings, _TENANT)
     console.print(
         f"Ingested the handbook of an invented company: {report.documents} documents, "
         f"{report.chunks_added} chunks, {time.perf_counter() - started_s:.1f} s.\n"
@@ -141,21 +130,26 @@ def _ingest(console: Console, settings: Settings) -> None:
 
 
 @contextmanager
-def _serving(settings: Settings) -> Iterator[DemoGateway]:
+def _serving(running: Servers, package: str) -> Iterator[DemoGateway]:
     """Run a gateway in a separate process on a free port."""
-    command = [sys.executable, "-m", common.PACKAGE, "serve", "--port", "0"]
-    environment = dict(os.environ)
-    setting_sources.replace(environment, serve_command.environment(settings))
-    environment["NEARHIT_LOG_LEVEL"] = "error"
+    command = [sys.executable, "-m", package, "serve", "--port", "0"]
+    variables = {
+        "NEARHIT_DATABASE_URL": running.database_url,
+        "NEARHIT_REDIS_URL": running.redis_url,
+        "NEARHIT_ADMIN_KEY": secrets.token_urlsafe(),
+        "NEARHIT_LOG_LEVEL": "error",
+    }
+    files = {f"{name}_FILE" for name in variables}  # each would be a second value
+    environment = {name: value for name, value in os.environ.items() if name not in files}
     with subprocess.Popen(  # noqa: S603  our own command
-        command, env=environment, stdout=subprocess.PIPE, text=True
+        command, env=environment | variables, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
             (url,) = re.findall(r"http://[^\s\"]+", process.stdout.readline())
             with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
                 client.get("/readyz").raise_for_status()
-                yield DemoGateway(client, serve_command.admin_key(settings))
+                yield DemoGateway(client, variables["NEARHIT_ADMIN_KEY"])
         finally:
             process.terminate()
 

@@ -20,15 +20,16 @@ import asyncpg
 import pytest
 import redis.asyncio
 
-from gateway.embedded import embedded_servers
+from gateway.errors import CommandError
+from gateway.extensions.embedded_servers import owned_servers
 
 pytestmark = pytest.mark.slow
 
 # A command that uses the servers of a folder until its stdin ends.
 COMMAND = """
 import pathlib, sys
-from gateway.embedded import embedded_servers
-with embedded_servers.attach_or_start(pathlib.Path(sys.argv[1])) as servers:
+from gateway.extensions.embedded_servers import owned_servers
+with owned_servers.attach_or_start(pathlib.Path(sys.argv[1])) as servers:
     print(servers.database_url, servers.redis_url, flush=True)
     sys.stdin.read()
 """
@@ -60,11 +61,11 @@ def data_dir(folder: Path) -> Path:
 
 
 def test_the_default_folder_is_outside_a_home_that_nobody_can_enter() -> None:
-    assert (embedded_servers.default_data_dir() == Path("/var/lib/nearhit")) == IS_ROOT
+    assert (owned_servers.default_data_dir() == Path("/var/lib/nearhit")) == IS_ROOT
 
 
 def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
-    with embedded_servers.own_servers(data_dir) as servers:
+    with owned_servers.own_servers(data_dir) as servers:
         query(servers, "CREATE EXTENSION vector")
         query(servers, "CREATE EXTENSION pg_trgm")
 
@@ -74,9 +75,9 @@ def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
 
 
 def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
-    with embedded_servers.own_servers(data_dir) as servers:
+    with owned_servers.own_servers(data_dir) as servers:
         urls = (servers.database_url, servers.redis_url)
-        stranger = embedded_servers.Servers(*(url.replace(password(url), "guess") for url in urls))
+        stranger = owned_servers.Servers(*(url.replace(password(url), "guess") for url in urls))
 
         with pytest.raises(asyncpg.InvalidPasswordError):
             query(stranger, "SELECT 1")
@@ -86,7 +87,7 @@ def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
 
 
 def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) -> None:
-    with embedded_servers.own_servers(data_dir) as servers:
+    with owned_servers.own_servers(data_dir) as servers:
         lines = run("/bin/ps", "-A", "-ww", "-o", "args=")
         files = [data_dir / "servers.json", data_dir / "postgres" / "password"]
 
@@ -97,10 +98,10 @@ def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) ->
 
 @pytest.mark.thorough
 def test_what_was_written_is_there_at_the_next_start(data_dir: Path) -> None:
-    with embedded_servers.own_servers(data_dir) as servers:
+    with owned_servers.own_servers(data_dir) as servers:
         query(servers, "CREATE TABLE before_stop AS SELECT 42 AS number")
 
-    with embedded_servers.own_servers(data_dir) as servers:
+    with owned_servers.own_servers(data_dir) as servers:
         assert query(servers, "SELECT number FROM before_stop") == 42
 
 
@@ -109,17 +110,17 @@ def test_a_second_owner_is_told_who_the_first_is(data_dir: Path) -> None:
     in_use = f"in use by process {os.getpid()}: stop it, or set NEARHIT_DATA_DIR"
 
     with (
-        embedded_servers.own_servers(data_dir),
-        pytest.raises(embedded_servers.DataDirInUse, match=in_use),
-        embedded_servers.own_servers(data_dir),
+        owned_servers.own_servers(data_dir),
+        pytest.raises(owned_servers.DataDirInUse, match=in_use),
+        owned_servers.own_servers(data_dir),
     ):
         pass
 
 
 @pytest.mark.thorough
 def test_who_attaches_shares_the_servers_and_leaves_them_running(data_dir: Path) -> None:
-    with embedded_servers.own_servers(data_dir) as servers:
-        with embedded_servers.attach_or_start(data_dir) as attached:
+    with owned_servers.own_servers(data_dir) as servers:
+        with owned_servers.attach_or_start(data_dir) as attached:
             assert attached == servers
 
         assert ping(servers)
@@ -240,7 +241,7 @@ def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> 
         for name in ("postgres.pid", "valkey.pid", "postgres/cluster/postmaster.pid"):
             (data_dir / name).write_text(f"{bystander.pid}\n")
 
-        with embedded_servers.own_servers(data_dir) as servers:
+        with owned_servers.own_servers(data_dir) as servers:
             assert query(servers, "SELECT 1") == 1
         assert bystander.poll() is None
 
@@ -250,10 +251,8 @@ def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
     (folder / "empty" / "postgres" / "cluster").mkdir(parents=True)
 
     with (
-        pytest.raises(
-            embedded_servers.EmbeddedError, match=r"postgres does not start(.|\n)*postgresql\.conf"
-        ),
-        embedded_servers.own_servers(folder / "empty"),
+        pytest.raises(CommandError, match=r"postgres does not start(.|\n)*postgresql\.conf"),
+        owned_servers.own_servers(folder / "empty"),
     ):
         pass
 
@@ -265,7 +264,7 @@ def test_a_full_disk_is_one_sentence(folder: Path, *, is_used: bool) -> None:
     (folder / "full" / "postgres").mkdir(parents=True, exist_ok=True)
     code = (
         "import shutil, sys, pathlib, types\n"
-        "from gateway.embedded import supervisor\n"
+        "from gateway.extensions.embedded_servers import supervisor\n"
         "shutil.disk_usage = lambda path: types.SimpleNamespace(free=40_000_000)\n"
         "supervisor.main(pathlib.Path(sys.argv[1]), 0)\n"
     )
@@ -284,9 +283,9 @@ def test_a_folder_that_nobody_can_enter_is_named_to_root(folder: Path) -> None:
     closed.mkdir(mode=0o700)
     expected: AbstractContextManager[object] = nullcontext()
     if IS_ROOT:
-        expected = pytest.raises(embedded_servers.EmbeddedError, match=f"chmod o\\+x {closed}`")
+        expected = pytest.raises(CommandError, match=f"chmod o\\+x {closed}`")
 
-    with expected, embedded_servers.own_servers(closed / "data") as servers:
+    with expected, owned_servers.own_servers(closed / "data") as servers:
         assert ping(servers)
 
 
@@ -307,7 +306,7 @@ def test_packages_that_nobody_can_enter_are_copied_for_root(folder: Path, data_d
 
 @pytest.mark.thorough
 def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
-    with embedded_servers.own_servers(folder / ("long 'ódd' " * 10) / "data") as servers:
+    with owned_servers.own_servers(folder / ("long 'ódd' " * 10) / "data") as servers:
         assert query(servers, "SELECT 1") == 1
         assert ping(servers)
 
@@ -328,7 +327,7 @@ def test_a_killed_owners_servers_stop_although_their_folder_is_removed(data_dir:
     assert not sockets(servers).exists()
 
 
-def query(servers: embedded_servers.Servers, sql: str) -> object:
+def query(servers: owned_servers.Servers, sql: str) -> object:
     async def fetch() -> object:
         connection = await asyncpg.connect(servers.database_url)
         try:
@@ -339,7 +338,7 @@ def query(servers: embedded_servers.Servers, sql: str) -> object:
     return asyncio.run(fetch())
 
 
-def ping(servers: embedded_servers.Servers) -> bool:
+def ping(servers: owned_servers.Servers) -> bool:
     async def pong() -> bool:
         async with redis.asyncio.Redis.from_url(servers.redis_url) as client:
             return bool(await client.ping())
@@ -351,7 +350,7 @@ def password(url: str) -> str:
     return urlsplit(url).password or ""
 
 
-def sockets(servers: embedded_servers.Servers) -> Path:
+def sockets(servers: owned_servers.Servers) -> Path:
     return Path(urlsplit(servers.redis_url).path).parent
 
 
@@ -365,9 +364,9 @@ def command(data_dir: Path, code: str = COMMAND, **environment: str) -> subproce
     )
 
 
-def addresses(owner: subprocess.Popen[str]) -> embedded_servers.Servers:
+def addresses(owner: subprocess.Popen[str]) -> owned_servers.Servers:
     assert owner.stdout
-    return embedded_servers.Servers(*owner.stdout.readline().split())
+    return owned_servers.Servers(*owner.stdout.readline().split())
 
 
 def processes() -> dict[int, int]:
@@ -394,19 +393,19 @@ def supervisor(owner: subprocess.Popen[str]) -> int:
 
 def wait_for_end_of(pids: set[int]) -> None:
     assert pids
-    assert any(not pids & processes().keys() for _ in embedded_servers.attempts(60.0))
+    assert any(not pids & processes().keys() for _ in owned_servers.attempts(60.0))
 
 
 def wait_for_new(file: Path, made_ns: int) -> None:
     def is_new() -> bool:
         return file.exists() and file.stat().st_mtime_ns != made_ns
 
-    assert any(is_new() for _ in embedded_servers.attempts(60.0))
+    assert any(is_new() for _ in owned_servers.attempts(60.0))
 
 
 def wait_for_end_of_supervisor(data_dir: Path) -> None:
     with (data_dir / "lock").open() as lock:
-        assert any(embedded_servers.try_lock(lock) for _ in embedded_servers.attempts(20.0))
+        assert any(owned_servers.try_lock(lock) for _ in owned_servers.attempts(20.0))
 
 
 def copy_package(name: str, target: Path) -> None:

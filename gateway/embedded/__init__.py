@@ -1,1 +1,0 @@
-"""PostgreSQL and Valkey that Nearhit starts itself, and the process that supervises them."""
