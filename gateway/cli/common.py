@@ -169,6 +169,24 @@ def print_result(text: str, value: object, *, as_json: bool) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
 
+def print_rows(
+    rows: Sequence[T],
+    cells: Callable[[T], Sequence[str]],
+    headings: Sequence[str],
+    if_empty: str = "",
+    *,
+    as_json: bool,
+) -> None:
+    """Print a table for people, or all fields of the rows as JSON for scripts."""
+    if as_json:
+        print_json(rows)
+        return
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*map(escape, cells(row)))
+    print_table(table, if_empty)
+
+
 def show_new_tenant(tenant: str) -> None:
     """On stderr, so that a mistyped name is seen, also beside `--json`."""
     typer.echo(f"created tenant {tenant}", err=True)

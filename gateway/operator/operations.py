@@ -77,18 +77,12 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             yield connected
 
 
-async def try_database(settings: Settings) -> None:
-    """Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused` and
-    `PoolerRefused`.
-    """
-    async with open_database(settings):
-        pass
-
-
 async def require_servable(settings: Settings) -> None:
     """Fail as a gateway on these servers would, before any process of it starts.
 
-    Raises what `try_database` raises, `IndexVersionMismatch`, `EmbedderRefused` and `CommandError`.
+    Raises `CommandError`, and of `index.errors` `DatabaseUnavailable`, `MigrationRefused`,
+    `PrerequisitesMissing`, `RoleRefused`, `PoolerRefused`, `IndexVersionMismatch` and
+    `EmbedderRefused`.
     """
     configured = await asyncio.to_thread(
         configured_embedders.make_all, settings, lambda _use, _tokens: None

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
@@ -76,22 +74,14 @@ def audit_log(
             await operations.require_tenant(database, tenant)
         return rows
 
-    table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
+    def cells(row: "LoggedAction") -> list[str]:
+        what = [row.action, row.target, _format_details(row.details)]
+        at = format_instant(row.at)
+        return [row.tenant, str(row.number), at, row.who, row.key_id or "", *what]
+
+    headings = ("tenant", "number", "at", "who", "key", "action", "target", "details")
     rows = common.run_on_database(run)
-    if as_json:
-        common.print_json(rows)
-        return
-    for row in rows:
-        table.add_row(
-            *(row.tenant, str(row.number), format_instant(row.at), escape(row.who)),
-            *(
-                row.key_id or "",
-                row.action,
-                escape(row.target),
-                escape(_format_details(row.details)),
-            ),
-        )
-    common.print_table(table, "no rows match")
+    common.print_rows(rows, cells, headings, "no rows match", as_json=as_json)
 
 
 def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:

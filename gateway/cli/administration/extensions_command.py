@@ -1,10 +1,8 @@
 """`nearhit extensions`: what is installed besides the core, and whether it is on."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
@@ -30,14 +28,8 @@ def extensions(as_json: AsJson = False) -> None:
 
         NEARHIT_EXTENSIONS_OFF=scim nearhit extensions
     """
-    rows = _list()
-    if as_json:
-        common.print_json(rows)
-    else:
-        table = Table("extension", "state", "from", "calls", "what it does")
-        for row in rows:
-            table.add_row(row.name, row.state, row.origin, str(row.calls), escape(row.summary))
-        common.print_table(table)
+    rows, names = _list(), ("extension", "state", "from", "calls", "what it does")
+    common.print_rows(rows, lambda row: [*map(str, astuple(row))], names, as_json=as_json)
     if any(row.state == "broken" for row in rows):
         raise typer.Exit(_FOUND)
 

@@ -5,8 +5,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, format_instant
@@ -91,21 +89,14 @@ def list_keys(
         await operations.require_tenant(database, tenant)
         return await KeyStore(database).page(tenant, after="", limit=_LISTED_MAX)
 
-    table = Table(
-        "key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "state"
-    )
-    keys = common.run_on_database(run)
-    if as_json:
-        common.print_json(keys)
-        return
-    for key in keys:
-        table.add_row(
-            *(key.key_id, escape(key.name), escape(key.subject)),
-            *(escape(", ".join(names)) for names in (key.groups, key.roles, key.scopes)),
-            *(format_instant(at) for at in (key.expires_at, key.last_used_at)),
-            "revoked" if key.revoked_at else "",
-        )
-    common.print_table(table, "no keys")
+    def cells(key: "ShownKey") -> list[str]:
+        lists = [", ".join(names) for names in (key.groups, key.roles, key.scopes)]
+        times = [format_instant(at) for at in (key.expires_at, key.last_used_at)]
+        state = "revoked" if key.revoked_at else ""
+        return [key.key_id, key.name, key.subject, *lists, *times, state]
+
+    names = ("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "state")
+    common.print_rows(common.run_on_database(run), cells, names, "no keys", as_json=as_json)
 
 
 @commands.command("rotate")

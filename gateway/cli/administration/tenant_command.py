@@ -4,8 +4,6 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, format_instant
@@ -57,19 +55,14 @@ def list_tenants(as_json: AsJson = False) -> None:
 
         return await TenantStore(database).page(after="", limit=_LISTED_MAX)
 
-    rows = common.run_on_database(run)
-    if as_json:
-        common.print_json(rows)
-        return
-    table = Table("tenant", "name", "created", "documents", "chunks", "bytes", "state")
-    for row in rows:
-        amounts = (row.stored.documents, row.stored.chunks, row.stored.bytes)
-        table.add_row(
-            *(row.tenant, escape(row.name), format_instant(row.created_at)),
-            *(f"{amount:,}" for amount in amounts),
-            "is being deleted" if row.is_being_deleted else "",
-        )
-    common.print_table(table, "no tenants")
+    def cells(row: "TenantSummary") -> list[str]:
+        stored = (row.stored.documents, row.stored.chunks, row.stored.bytes)
+        state = "is being deleted" if row.is_being_deleted else ""
+        amounts = [f"{amount:,}" for amount in stored]
+        return [row.tenant, row.name, format_instant(row.created_at), *amounts, state]
+
+    names = ("tenant", "name", "created", "documents", "chunks", "bytes", "state")
+    common.print_rows(common.run_on_database(run), cells, names, "no tenants", as_json=as_json)
 
 
 @commands.command("clear-cache")

@@ -1,23 +1,14 @@
 """`nearhit config check`: what a process of this environment would run with."""
 
 import asyncio
-import json
-import sys
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console
-from gateway.errors import CommandError
-from index.errors import IndexStoreError
-
-if TYPE_CHECKING:
-    from gateway.settings.settings import Settings
+from gateway.cli.common import AsJson, console
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -35,7 +26,7 @@ def check(
         bool,
         typer.Option("--connect", help="Also connect to PostgreSQL and Redis; changes nothing."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the settings that differ from their defaults, and what is wrong with them.
 
@@ -48,49 +39,24 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
-        from gateway import (
-            configured_embedders,
-            configured_reranker,
-            configured_servers,
-            extension_settings,
-        )
-        from gateway.api.routes.table import routes
-        from gateway.auth import web_tokens
-        from gateway.installed_extensions import formats, switched_on
-        from gateway.search import embedders
+        from gateway import extension_settings
+        from gateway.cli.start import setting_checks
+        from gateway.operator import server_check
         from gateway.settings import setting_sources
         from gateway.settings.settings import Settings
-        from gateway.tracing import spans
 
         settings = Settings()
-        _require_all(
-            partial(configured_servers.provider, settings),
-            *(
-                partial(configured_embedders.check, settings, name)
-                for name in embedders.names(settings)
-            ),
-            partial(configured_reranker.find, settings),
-            partial(spans.check, settings),
-            partial(web_tokens.check, settings),
-            lambda: routes(switched_on(settings.extensions_off)),
-            partial(formats, settings.extensions_off),
-        )
+        setting_checks.require_valid(settings)
         own = extension_settings.read(settings.extensions_off)
         report = extension_settings.report(settings, own)
-        answers = asyncio.run(_answers(settings)) if connect else []
+        answers = asyncio.run(server_check.findings(settings)) if connect else []
     if as_json:
         rows = {
             setting_sources.variable(name): {"value": value, "from": report.origins.get(name)}
             for name, value in report.differing.items()
         }
-        document = {
-            "settings": rows,
-            "unknown": report.unknown,
-            "unused": report.unused,
-            "servers": answers,
-        }
-        json.dump(document, sys.stdout, indent=1)
-        console.print()
+        sentences = {"unknown": report.unknown, "unused": report.unused, "servers": answers}
+        common.print_json({"settings": rows, **sentences})
         raise typer.Exit(_FOUND if report.unknown else 0)
     table = Table("setting", "value", "from")
     for name, value in report.differing.items():
@@ -102,21 +68,3 @@ def check(
     for sentence in (*report.unused, *answers):
         console.print(sentence, markup=False)
     raise typer.Exit(_FOUND if report.unknown else 0)
-
-
-def _require_all(*checks: Callable[[], object]) -> None:
-    """Raises `CommandError` with what each check that fails says."""
-    said = []
-    for check_one in checks:
-        try:
-            check_one()
-        except (CommandError, IndexStoreError) as error:
-            said.append(str(error))
-    if said:
-        raise CommandError("; ".join(said))
-
-
-async def _answers(settings: "Settings") -> list[str]:
-    from gateway.operator import server_check
-
-    return await server_check.findings(settings)

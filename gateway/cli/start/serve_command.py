@@ -13,22 +13,17 @@ from pydantic import SecretStr
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import configured_embedders, configured_reranker, extension_settings
-from gateway.api.routes.table import routes
-from gateway.auth import web_tokens
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
+from gateway.cli.start import setting_checks
 from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
-from gateway.installed_extensions import formats, switched_on
 from gateway.monitoring import process_log
 from gateway.operator import operations
-from gateway.search import embedders
 from gateway.server_provider import ServerProvider
 from gateway.settings import setting_sources
 from gateway.settings.settings import Settings
-from gateway.tracing import spans
 from gateway.worker import parent_watch
 
 # A worker that loads on a busy machine is silent for longer than uvicorn's 5 s, and would be
@@ -46,14 +41,7 @@ def serve(
     What would stop a worker at its start fails here, as one line, before anything listens. After
     that, a caller that connects early waits instead of being refused.
     """
-    for name in embedders.names(settings):  # before the database is asked, which may take long
-        configured_embedders.check(settings, name)
-    configured_reranker.find(settings)
-    spans.check(settings)
-    web_tokens.check(settings)
-    routes(switched_on(settings.extensions_off))
-    formats(settings.extensions_off)
-    extension_settings.read(settings.extensions_off)
+    setting_checks.require_valid(settings)  # before the database is asked, which may take long
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)

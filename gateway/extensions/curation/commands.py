@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
@@ -41,20 +39,12 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
         store = LowConfidenceStore(database)
         return await store.page(tenant, "open", after=None, limit=_LISTED_MAX)
 
-    table = Table("item", "asked", "best hit", "question")
-    items = common.run_on_database(run)
-    if as_json:
-        common.print_json(items)
-        return
-    for item in items:
-        best = item.hits[0] if item.hits else None
-        table.add_row(
-            item.item_id,
-            f"{item.count:,}",
-            "" if best is None else escape(f"{best['document_id']}  {best['score']:.3f}"),
-            escape(item.question),
-        )
-    common.print_table(table, "no open questions")
+    def cells(item: "CurationRecord") -> list[str]:
+        best = [f"{hit['document_id']}  {hit['score']:.3f}" for hit in item.hits[:1]]
+        return [item.item_id, f"{item.count:,}", "".join(best), item.question]
+
+    items, names = common.run_on_database(run), ("item", "asked", "best hit", "question")
+    common.print_rows(items, cells, names, "no open questions", as_json=as_json)
 
 
 @_curation.command("resolve")

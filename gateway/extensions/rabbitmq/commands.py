@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:
+    from gateway.extensions.rabbitmq.dead_letters import DeadEvent
     from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 
 # Its lines would stand beside the one that says why the command failed.
@@ -54,18 +53,14 @@ def list_letters(
         letters = [
             letter for name in queues for letter in asyncio.run(list_dead_letters(url, name, limit))
         ]
-    if as_json:
-        common.print_json(letters)
-        return
-    table = Table("queue", "type", "document", "version", "bytes", "reason")
-    for letter in letters:
-        table.add_row(
-            *(letter.queue, escape(letter.type or ""), escape(letter.document_id or "")),
-            "" if letter.version is None else str(letter.version),
-            f"{letter.size_bytes:,}",
-            escape(letter.reason),
-        )
-    common.print_table(table, "no dead letters")
+
+    def cells(letter: "DeadEvent") -> list[str]:
+        version = "" if letter.version is None else str(letter.version)
+        what = [letter.type or "", letter.document_id or "", version]
+        return [letter.queue, *what, f"{letter.size_bytes:,}", letter.reason]
+
+    names = ("queue", "type", "document", "version", "bytes", "reason")
+    common.print_rows(letters, cells, names, "no dead letters", as_json=as_json)
 
 
 @_letters.command("replay")

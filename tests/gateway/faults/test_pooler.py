@@ -247,7 +247,8 @@ class TestRefusedAtTheStart:
         pooler = place.pooler(bouncer, searches=OWNER)
 
         with pytest.raises(PoolerRefused, match=f"log in as {SEARCH}, but logs in as {OWNER}"):
-            await operations.try_database(place.settings(pooler))
+            async with operations.open_database(place.settings(pooler)):
+                pass
 
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:

@@ -1,0 +1,43 @@
+"""What keeps a gateway from starting with its settings, before it connects to anything."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from gateway import (
+    configured_embedders,
+    configured_reranker,
+    configured_servers,
+    extension_settings,
+)
+from gateway.api.routes.table import routes
+from gateway.auth import web_tokens
+from gateway.errors import CommandError
+from gateway.installed_extensions import formats, switched_on
+from gateway.search import embedders
+from gateway.settings.settings import Settings
+from gateway.tracing import spans
+from index.errors import IndexStoreError
+
+
+def require_valid(settings: Settings) -> None:
+    """Raises `CommandError` with what each check that fails says."""
+    complaints = []
+    for check in _checks(settings):
+        try:
+            check()
+        except (CommandError, IndexStoreError) as error:
+            complaints.append(str(error))
+    if complaints:
+        raise CommandError("; ".join(complaints))
+
+
+def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
+    yield partial(configured_servers.provider, settings)
+    for name in embedders.names(settings):
+        yield partial(configured_embedders.check, settings, name)
+    yield partial(configured_reranker.find, settings)
+    yield partial(spans.check, settings)
+    yield partial(web_tokens.check, settings)
+    yield lambda: routes(switched_on(settings.extensions_off))
+    yield partial(formats, settings.extensions_off)
+    yield partial(extension_settings.read, settings.extensions_off)
