@@ -2,8 +2,9 @@
 
 An extension is a package with a module `extension` that holds `EXTENSION`: a folder of
 `gateway/extensions`, or an entry point in the group `nearhit.extensions` of any distribution. Its
-modules import nothing else of `gateway`; of `cache`, `index`, `ingest` and `common` they import
-what they need. See `docs/how-to/extend.md`.
+modules import nothing else of `gateway`, but `errors` and `server_provider` where that is loaded
+alone; of `cache`, `index`, `ingest` and `common` they import what they need. See
+`docs/how-to/extend.md`.
 """
 
 import asyncio
@@ -16,97 +17,128 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway import field_errors, problems, schemas
-from gateway.admin.key_schemas import KeyBody
-from gateway.admin.tenant_schemas import TenantBody
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
-from gateway.auth.credentials import key_digest, make_secret, new_id
-from gateway.auth.freshness import latest_revisions, revision_header, strictest
-from gateway.auth.jwk import thumbprint
-from gateway.auth.makers import maker_for_admin, maker_of
-from gateway.background.background_flush import FlushBuffer
-from gateway.background.repeated_reading import repeated_reading
-from gateway.caching.change_feed import ChangeLogFeed
-from gateway.content import decode_json, encode_json
-from gateway.document_address import Address, address_of, address_of_hit, parse_address
-from gateway.documents import document_update, preconditions
-from gateway.documents.batch_endpoint import lines_of
-from gateway.documents.deletion import remove_document
-from gateway.documents.deletion_schemas import DeletionAnswer
-from gateway.documents.document_endpoints import enqueue_write, written_response
-from gateway.documents.document_schemas import DocumentBody
-from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import require_editable, require_publisher
-from gateway.errors import CommandError, refused_call
-from gateway.http.event_stream import Event, EventSender, EventStream, run_while_connected
-from gateway.http.page_stream import PageStream
-from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import (
-    STRONG_HEADER,
-    json_response,
-    read_response,
-    with_revision,
-)
-from gateway.http.route import ApiRoute, Parameter, Preference, body_limit
-from gateway.mcp import results as mcp_results
-from gateway.mcp.argument_parsing import parse as parse_arguments
-from gateway.mcp.mcp_services import McpMethod
-from gateway.mcp.resources import search_of
-from gateway.mcp.tool import Headers, McpTool, tool_result
-from gateway.monitoring.metric_registry import MetricRegistry
-from gateway.monitoring.process_log import announce
-from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
-from gateway.rag import prompt_quoting
-from gateway.rag.gates import gate_vocabulary
-from gateway.rag.llm import read_prompt
-from gateway.rag.metered_chat import BudgetedChat
-from gateway.rag.passage import Passage, passage_from_answer
-from gateway.rag.reranking import reranker
-from gateway.rag.reranking.reranker import Order, Reranker, RerankerKind, RerankerUnavailable
-from gateway.recording.answer_log import LoggedAnswer
-from gateway.recording.read_log import ReadLog
-from gateway.schemas import Body, Storable, with_example
-from gateway.search import conversation
-from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.batches.answers_headers import answers_headers
-from gateway.search.batches.one_revision import (
-    ConsistentSearches,
-    SearchRound,
-    search_consistently,
-)
-from gateway.search.embedders import CountTokens, EmbedderKind
-from gateway.search.pipeline import AnsweredSearch, record_served, search_as_caller
-from gateway.search.response_body import compute_answer
-from gateway.search.response_headers import response_headers
-from gateway.search.schemas.filter_schemas import FilterBody
-from gateway.search.schemas.search_answer_schemas import CitationAnswer, HitAnswer, SearchAnswer
-from gateway.search.schemas.search_schemas import MessageBody, Question, SearchBody
-from gateway.search.search_request import (
-    SearchRequest,
-    freshness_of,
-    require_received,
-    require_within_limits,
-)
-from gateway.search.search_services import SearchServices
-from gateway.services import Services
-from gateway.settings.groups.limits import (
-    BATCH_DOCUMENTS_MAX,
-    BATCH_SEARCHES_MAX,
-    SEARCH_BYTES_MAX,
-)
-from gateway.settings.groups.lists import listed
-from gateway.settings.settings import Settings
-from gateway.sources import read_options
+from gateway import field_errors as field_errors
+from gateway import problems as problems
+from gateway import schemas as schemas
+from gateway.admin.key_schemas import KeyBody as KeyBody
+from gateway.admin.tenant_schemas import TenantBody as TenantBody
+from gateway.auth.authenticator import AuthenticatedRequest as AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator as Authenticator
+from gateway.auth.authenticator import utc_now as utc_now
+from gateway.auth.credentials import key_digest as key_digest
+from gateway.auth.credentials import make_secret as make_secret
+from gateway.auth.credentials import new_id as new_id
+from gateway.auth.freshness import latest_revisions as latest_revisions
+from gateway.auth.freshness import revision_header as revision_header
+from gateway.auth.freshness import strictest as strictest
+from gateway.auth.jwk import thumbprint as thumbprint
+from gateway.auth.makers import maker_for_admin as maker_for_admin
+from gateway.auth.makers import maker_of as maker_of
+from gateway.background.background_flush import FlushBuffer as FlushBuffer
+from gateway.background.repeated_reading import repeated_reading as repeated_reading
+from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
+from gateway.content import decode_json as decode_json
+from gateway.content import encode_json as encode_json
+from gateway.document_address import Address as Address
+from gateway.document_address import address_of as address_of
+from gateway.document_address import address_of_hit as address_of_hit
+from gateway.document_address import parse_address as parse_address
+from gateway.documents import document_update as document_update
+from gateway.documents import preconditions as preconditions
+from gateway.documents.batch_endpoint import lines_of as lines_of
+from gateway.documents.deletion import remove_document as remove_document
+from gateway.documents.deletion_schemas import DeletionAnswer as DeletionAnswer
+from gateway.documents.document_endpoints import enqueue_write as enqueue_write
+from gateway.documents.document_endpoints import written_response as written_response
+from gateway.documents.document_schemas import DocumentBody as DocumentBody
+from gateway.documents.document_services import DocumentServices as DocumentServices
+from gateway.documents.document_update import require_editable as require_editable
+from gateway.documents.document_update import require_publisher as require_publisher
+from gateway.errors import CommandError as CommandError
+from gateway.errors import refused_call as refused_call
+from gateway.http.event_stream import Event as Event
+from gateway.http.event_stream import EventSender as EventSender
+from gateway.http.event_stream import EventStream as EventStream
+from gateway.http.event_stream import run_while_connected as run_while_connected
+from gateway.http.page_stream import PageStream as PageStream
+from gateway.http.request_context import RequestContext as RequestContext
+from gateway.http.request_context import full_scope as full_scope
+from gateway.http.responses import STRONG_HEADER as STRONG_HEADER
+from gateway.http.responses import json_response as json_response
+from gateway.http.responses import read_response as read_response
+from gateway.http.responses import with_revision as with_revision
+from gateway.http.route import ApiRoute as ApiRoute
+from gateway.http.route import Parameter as Parameter
+from gateway.http.route import Preference as Preference
+from gateway.http.route import body_limit as body_limit
+from gateway.mcp import argument_parsing as argument_parsing
+from gateway.mcp import results as results
+from gateway.mcp.mcp_services import McpMethod as McpMethod
+from gateway.mcp.resources import search_of as search_of
+from gateway.mcp.tool import Headers as Headers
+from gateway.mcp.tool import McpTool as McpTool
+from gateway.mcp.tool import tool_result as tool_result
+from gateway.monitoring.metric_registry import MetricRegistry as MetricRegistry
+from gateway.monitoring.process_log import announce as announce
+from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
+from gateway.monitoring.search_metrics import Outcome as Outcome
+from gateway.rag import prompt_quoting as prompt_quoting
+from gateway.rag.gates import gate_vocabulary as gate_vocabulary
+from gateway.rag.llm import read_prompt as read_prompt
+from gateway.rag.metered_chat import BudgetedChat as BudgetedChat
+from gateway.rag.passage import Passage as Passage
+from gateway.rag.passage import passage_from_answer as passage_from_answer
+from gateway.rag.reranking import reranker as reranker
+from gateway.rag.reranking.reranker import Order as Order
+from gateway.rag.reranking.reranker import Reranker as Reranker
+from gateway.rag.reranking.reranker import RerankerKind as RerankerKind
+from gateway.rag.reranking.reranker import RerankerUnavailable as RerankerUnavailable
+from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
+from gateway.recording.read_log import ReadLog as ReadLog
+from gateway.schemas import Body as Body
+from gateway.schemas import Storable as Storable
+from gateway.schemas import with_example as with_example
+from gateway.search import conversation as conversation
+from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
+from gateway.search.batches.answers_headers import answers_headers as answers_headers
+from gateway.search.batches.one_revision import ConsistentSearches as ConsistentSearches
+from gateway.search.batches.one_revision import SearchRound as SearchRound
+from gateway.search.batches.one_revision import search_consistently as search_consistently
+from gateway.search.embedders import CountTokens as CountTokens
+from gateway.search.embedders import EmbedderKind as EmbedderKind
+from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
+from gateway.search.pipeline import record_served as record_served
+from gateway.search.pipeline import search_as_caller as search_as_caller
+from gateway.search.response_body import compute_answer as compute_answer
+from gateway.search.response_headers import response_headers as response_headers
+from gateway.search.schemas.filter_schemas import FilterBody as FilterBody
+from gateway.search.schemas.search_answer_schemas import CitationAnswer as CitationAnswer
+from gateway.search.schemas.search_answer_schemas import HitAnswer as HitAnswer
+from gateway.search.schemas.search_answer_schemas import SearchAnswer as SearchAnswer
+from gateway.search.schemas.search_schemas import MessageBody as MessageBody
+from gateway.search.schemas.search_schemas import Question as Question
+from gateway.search.schemas.search_schemas import SearchBody as SearchBody
+from gateway.search.search_request import SearchRequest as SearchRequest
+from gateway.search.search_request import freshness_of as freshness_of
+from gateway.search.search_request import require_received as require_received
+from gateway.search.search_request import require_within_limits as require_within_limits
+from gateway.search.search_services import SearchServices as SearchServices
+from gateway.services import Services as Services
+from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX as BATCH_DOCUMENTS_MAX
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX as BATCH_SEARCHES_MAX
+from gateway.settings.groups.limits import SEARCH_BYTES_MAX as SEARCH_BYTES_MAX
+from gateway.settings.groups.lists import listed as listed
+from gateway.settings.settings import Settings as Settings
+from gateway.sources import read_options as read_options
 from gateway.sources.source_kinds import SourceReader
-from gateway.sources.source_schemas import (
-    InnerPath,
-    SourceConfiguration,
-    SourceDocuments,
-    SourceFiles,
-)
-from gateway.stores import Stores, default_quotas
-from gateway.tracing import outgoing
-from gateway.worker.repetition import repeat
+from gateway.sources.source_schemas import InnerPath as InnerPath
+from gateway.sources.source_schemas import SourceConfiguration as SourceConfiguration
+from gateway.sources.source_schemas import SourceDocuments as SourceDocuments
+from gateway.sources.source_schemas import SourceFiles as SourceFiles
+from gateway.stores import Stores as Stores
+from gateway.stores import default_quotas as default_quotas
+from gateway.tracing import outgoing as outgoing
+from gateway.worker.repetition import repeat as repeat
 from ingest.sources.kinds import PathKind
 
 OwnServices = TypeVar("OwnServices")
@@ -176,131 +208,3 @@ class Extension(Generic[OwnServices]):
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
     preferences: Mapping[str, Preference] = field(default_factory=dict)
-
-
-__all__ = [
-    "BATCH_DOCUMENTS_MAX",
-    "BATCH_SEARCHES_MAX",
-    "LOW_CONFIDENCE_SUFFIX",
-    "SEARCH_BYTES_MAX",
-    "STRONG_HEADER",
-    "Address",
-    "AnsweredSearch",
-    "ApiRoute",
-    "AuthenticatedRequest",
-    "Authenticator",
-    "Body",
-    "BudgetedChat",
-    "ChangeLogFeed",
-    "CitationAnswer",
-    "CommandError",
-    "ConsistentSearches",
-    "CountTokens",
-    "DeletionAnswer",
-    "Dialect",
-    "DocumentBody",
-    "DocumentServices",
-    "EmbedderKind",
-    "Event",
-    "EventSender",
-    "EventStream",
-    "Extension",
-    "FilterBody",
-    "FlushBuffer",
-    "Headers",
-    "HeldAnswers",
-    "HitAnswer",
-    "InnerPath",
-    "KeyBody",
-    "LoggedAnswer",
-    "McpMethod",
-    "McpTool",
-    "MessageBody",
-    "MetricRegistry",
-    "Order",
-    "Outcome",
-    "PageStream",
-    "Parameter",
-    "Passage",
-    "Preference",
-    "Question",
-    "ReadLog",
-    "RequestContext",
-    "Reranker",
-    "RerankerKind",
-    "RerankerUnavailable",
-    "SearchAnswer",
-    "SearchBody",
-    "SearchRequest",
-    "SearchRound",
-    "SearchServices",
-    "Services",
-    "Settings",
-    "SourceConfiguration",
-    "SourceDocuments",
-    "SourceFiles",
-    "SourceKind",
-    "Storable",
-    "Stores",
-    "TenantBody",
-    "address_of",
-    "address_of_hit",
-    "announce",
-    "answers_headers",
-    "body_limit",
-    "compute_answer",
-    "conversation",
-    "decode_json",
-    "default_quotas",
-    "document_update",
-    "encode_json",
-    "enqueue_write",
-    "field_errors",
-    "freshness_of",
-    "full_scope",
-    "gate_vocabulary",
-    "json_response",
-    "key_digest",
-    "latest_revisions",
-    "lines_of",
-    "listed",
-    "make_secret",
-    "maker_for_admin",
-    "maker_of",
-    "mcp_results",
-    "new_id",
-    "outgoing",
-    "parse_address",
-    "parse_arguments",
-    "passage_from_answer",
-    "preconditions",
-    "problems",
-    "prompt_quoting",
-    "read_options",
-    "read_prompt",
-    "read_response",
-    "record_served",
-    "refused_call",
-    "remove_document",
-    "repeat",
-    "repeated_reading",
-    "require_editable",
-    "require_publisher",
-    "require_received",
-    "require_within_limits",
-    "reranker",
-    "response_headers",
-    "revision_header",
-    "run_while_connected",
-    "schemas",
-    "search_as_caller",
-    "search_consistently",
-    "search_of",
-    "strictest",
-    "thumbprint",
-    "tool_result",
-    "utc_now",
-    "with_example",
-    "with_revision",
-    "written_response",
-]

@@ -13,9 +13,9 @@ from gateway.extension import (
     McpTool,
     RequestContext,
     address_of,
+    argument_parsing,
     full_scope,
     parse_address,
-    parse_arguments,
     tool_result,
 )
 from gateway.extensions.context_check.context_check_schemas import ChunkId
@@ -56,7 +56,7 @@ class CheckedResults(Body):
 
 async def _check(context: RequestContext[HeldPassages], arguments: bytes) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    results = parse_arguments(CheckContextArguments, arguments).results
+    results = argument_parsing.parse(CheckContextArguments, arguments).results
     tenant = caller.principal.tenant
     held = [_held(tenant, result) for result in results]
     states = await context.services.check(full_scope(caller), caller.principal.filter, held)

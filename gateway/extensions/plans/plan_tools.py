@@ -17,12 +17,14 @@ from gateway.extension import (
     McpTool,
     RequestContext,
     answers_headers,
+    argument_parsing,
     field_errors,
-    mcp_results,
-    parse_arguments,
     problems,
     schemas,
     tool_result,
+)
+from gateway.extension import (
+    results as mcp_results,
 )
 from gateway.extensions.plans.plan_endpoint import run_plan
 from gateway.extensions.plans.plan_run import AnsweredSteps
@@ -189,7 +191,7 @@ class StrategiesListed(Body):
 async def search_plan(
     context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
-    parsed = parse_arguments(SearchPlanArguments, arguments)
+    parsed = argument_parsing.parse(SearchPlanArguments, arguments)
     try:
         body = schemas.parse(SearchPlanBody, orjson.dumps(parsed.body()))
         answered = await run_plan(context, body)
@@ -206,7 +208,7 @@ async def list_strategies(
     context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
     tenant = (await context.authenticate()).principal.tenant
-    parse_arguments(ListStrategiesArguments, arguments)
+    argument_parsing.parse(ListStrategiesArguments, arguments)
     stored = await summaries(context.services.strategies, tenant)
     strategies = [
         {
