@@ -8,6 +8,8 @@ from gateway.server_provider import ServerProvider
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 
+_DATABASE, _REDIS = "NEARHIT_DATABASE_URL", "NEARHIT_REDIS_URL"
+
 
 def provider(settings: Settings) -> ServerProvider | None:
     """None if the settings name both servers.
@@ -15,13 +17,11 @@ def provider(settings: Settings) -> ServerProvider | None:
     Raises `CommandError` if they name one alone, or if not exactly one extension that is on runs
     servers.
     """
-    urls = {"DATABASE": settings.database_url, "REDIS": settings.redis_url}
-    unset = [f"NEARHIT_{name}_URL" for name, url in urls.items() if not url]
-    if not unset:
+    if settings.database_url and settings.redis_url:
         return None
-    if len(unset) < len(urls):
-        (given,) = (f"NEARHIT_{name}_URL" for name, url in urls.items() if url)
-        raise CommandError(f"{given} is set and {unset[0]} is not: set both or neither")
+    if settings.database_url or settings.redis_url:
+        given, other = (_DATABASE, _REDIS) if settings.database_url else (_REDIS, _DATABASE)
+        raise CommandError(f"{given} is set and {other} is not: set both or neither")
     off = listed(settings.extensions_off)
     on = {
         name: each
@@ -29,19 +29,14 @@ def provider(settings: Settings) -> ServerProvider | None:
         if name not in off
         for each in extension.load_rows("servers", ServerProvider)
     }
-    match list(on.values()):
-        case [only]:
-            return only
-        case []:
-            raise CommandError(
-                f"{' and '.join(unset)} are not set: set both, to a PostgreSQL with pgvector and a "
-                f"Redis, or {_other_way(off)}"
-            )
-        case _:
-            raise CommandError(
-                f"the extensions {' and '.join(on)} run servers: leave one on, and add the others "
-                "to NEARHIT_EXTENSIONS_OFF"
-            )
+    if not on:
+        raise CommandError(
+            f"{_DATABASE} and {_REDIS} are not set: set both, to a PostgreSQL with pgvector and a "
+            f"Redis, or {_other_way(off)}"
+        )
+    if len(on) > 1:
+        raise CommandError(f"{' and '.join(on)} run servers: add one to NEARHIT_EXTENSIONS_OFF")
+    return next(iter(on.values()))
 
 
 def _other_way(off: list[str]) -> str:

@@ -37,6 +37,7 @@ from gateway.auth.makers import maker_of as maker_of
 from gateway.background.background_flush import FlushBuffer as FlushBuffer
 from gateway.background.repeated_reading import repeated_reading as repeated_reading
 from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
+from gateway.caching.redis_cache import open_redis as open_redis
 from gateway.content import decode_json as decode_json
 from gateway.content import encode_json as encode_json
 from gateway.document_address import Address as Address
@@ -78,6 +79,7 @@ from gateway.mcp.resources import search_of as search_of
 from gateway.mcp.tool import Headers as Headers
 from gateway.mcp.tool import McpTool as McpTool
 from gateway.mcp.tool import tool_result as tool_result
+from gateway.monitoring import server_warnings as server_warnings
 from gateway.monitoring.metric_registry import MetricRegistry as MetricRegistry
 from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
@@ -104,6 +106,7 @@ from gateway.search.batches.answers_headers import answers_headers as answers_he
 from gateway.search.batches.one_revision import ConsistentSearches as ConsistentSearches
 from gateway.search.batches.one_revision import SearchRound as SearchRound
 from gateway.search.batches.one_revision import search_consistently as search_consistently
+from gateway.search.cache_audit import Verdict as Verdict
 from gateway.search.embedders import CountTokens as CountTokens
 from gateway.search.embedders import EmbedderKind as EmbedderKind
 from gateway.search.pipeline import AnsweredSearch as AnsweredSearch

@@ -10,15 +10,11 @@ import typer
 
 from gateway.cli import common, sigterm
 from gateway.cli.administration import (
-    audit_command,
-    audit_log_command,
     cache_command,
     extensions_command,
-    jobs_command,
     keys_command,
     migrate_command,
     reembed_command,
-    status_command,
     tenant_command,
 )
 from gateway.cli.common import console
@@ -126,12 +122,7 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
-app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
-audit_command.commands.command("log")(audit_log_command.audit_log)
-app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
-app.command(rich_help_panel=_OPERATION)(status_command.status)
-app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
 app.add_typer(config_command.commands, name="config", rich_help_panel=_START)

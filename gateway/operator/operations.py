@@ -17,7 +17,6 @@ from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
-from gateway.operator.audit_progress import ProblemCounts
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.search.cache_audit import CacheAuditRun, Verdict
@@ -43,6 +42,7 @@ from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
+from ingest.index_audit import IndexProblem
 from ingest.write.reembed import Reembedder, ReembedProgress
 
 T = TypeVar("T")
@@ -80,9 +80,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 async def require_servable(settings: Settings) -> None:
     """Fail as a gateway on these servers would, before any process of it starts.
 
-    Raises `CommandError`, and of `index.errors` `DatabaseUnavailable`, `MigrationRefused`,
-    `PrerequisitesMissing`, `RoleRefused`, `PoolerRefused`, `IndexVersionMismatch` and
-    `EmbedderRefused`.
+    Raises `CommandError` and `IndexStoreError`.
     """
     configured = await asyncio.to_thread(
         configured_embedders.make_all, settings, lambda _use, _tokens: None
@@ -273,16 +271,24 @@ async def audit(
 
 
 async def audit_index(
-    settings: Settings, names: Sequence[str], counts: ProblemCounts, *, repair: bool
+    settings: Settings,
+    names: Sequence[str],
+    on_documents: Callable[[int], None],
+    on_problem: Callable[[str, IndexProblem], None],
+    *,
+    repair: bool,
 ) -> None:
-    """Audit the index of the named tenants, or of all."""
+    """Audit the index of the named tenants, or of all.
+
+    on_documents: called with the number of further documents checked. on_problem: with the tenant.
+    """
     async with source_services(settings) as services:
         for tenant in await resolve_tenants(services.stores.tenants, names):
             problems = index_audit_job.problems(
-                services.worker, tenant, counts.add_documents, repair=repair
+                services.worker, tenant, on_documents, repair=repair
             )
             async for problem in problems:
-                counts.add(tenant, problem)
+                on_problem(tenant, problem)
 
 
 async def work(settings: Settings, interval_s: float) -> None:

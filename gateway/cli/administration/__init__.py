@@ -1,1 +1,1 @@
-"""Commands of the operator: tenants, keys, jobs, caches, audits and load tests."""
+"""Commands of the operator: tenants, keys, embedders, caches, extensions and the schema."""

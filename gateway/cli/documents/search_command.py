@@ -1,7 +1,7 @@
 """`nearhit search`: the hits of a principal, directly from the index."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -9,10 +9,8 @@ from rich.markup import escape
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, console
 
-if TYPE_CHECKING:  # slow to import, and `--help` does not need it
-    from index.search.hits import Hit
-
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
+_SHOWN = ("chunk_id", "document_id", "tenant", "source", "title", "text", "score", "start", "end")
 Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
 
 
@@ -35,7 +33,11 @@ def search(
             operations.search(settings, tenant, subject, group or [], query, top_k)
         )
     if as_json:
-        common.print_json({"hits": [_hit_fields(hit) for hit in result.hits]})
+        hits = [
+            {name: getattr(hit, name) for name in _SHOWN} | {"scope": hit.scope_name}
+            for hit in result.hits
+        ]
+        common.print_json({"hits": hits})
         return
     for rank, hit in enumerate(result.hits, start=1):
         console.print(f"[bold]{rank}. {escape(hit.title)}[/]  {hit.score:.3f}")
@@ -44,18 +46,3 @@ def search(
         console.print(hit.text, "", markup=False)
     if not result.hits:
         console.print("no hits that this principal may read")
-
-
-def _hit_fields(hit: "Hit") -> dict[str, object]:
-    return {
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
-        "tenant": hit.tenant,
-        "scope": hit.scope_name,
-        "source": hit.source,
-        "title": hit.title,
-        "text": hit.text,
-        "score": hit.score,
-        "start": hit.start,
-        "end": hit.end,
-    }

@@ -2,6 +2,4 @@
 
 from gateway.extension import Extension
 
-EXTENSION: Extension[None] = Extension(
-    "PostgreSQL and Valkey are started where the settings name none; a demo shows searches"
-)
+EXTENSION: Extension[None] = Extension("starts PostgreSQL and Valkey if settings name none; a demo")

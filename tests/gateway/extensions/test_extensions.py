@@ -36,6 +36,7 @@ ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
     "answers",
+    "audit_commands",
     "backup",
     "context_check",
     "curation",
@@ -45,6 +46,7 @@ OWN = (
     "faqs",
     "formats",
     "import",
+    "job_commands",
     "loadtest",
     "openfga",
     "plans",
@@ -56,6 +58,7 @@ OWN = (
     "sources_git",
     "sources_records",
     "sources_web",
+    "status_commands",
     "subscriptions",
     "vector_stores",
 )

@@ -52,7 +52,7 @@ def test_settings_that_name_both_servers_ask_no_extension() -> None:
 
 @pytest.mark.usefixtures("other")
 def test_two_extensions_that_run_servers_are_refused() -> None:
-    with pytest.raises(CommandError, match="extensions embedded_servers and other run servers"):
+    with pytest.raises(CommandError, match="embedded_servers and other run servers: add one to"):
         configured_servers.provider(settings_of())
 
 

@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.errors import CommandError
+from gateway.extensions.audit_commands.audit_progress import ProblemCounts
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
-from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
 from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings
@@ -52,7 +52,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def audited(settings: Settings, *tenants: str, repair: bool = False) -> ProblemCounts:
     counts = ProblemCounts(lambda _: None)
-    await operations.audit_index(settings, tenants, counts, repair=repair)
+    await operations.audit_index(settings, tenants, counts.add_documents, counts.add, repair=repair)
     return counts
 
 

@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from gateway.search.cache_audit import Verdict
+from gateway.extension import Verdict
 from ingest.index_audit import IndexProblem
 
 _LISTED_MAX = 20
+
+Counts = TypeVar("Counts")
 
 
 class AuditCounts:
@@ -85,21 +88,10 @@ class ProblemCounts:
 
 
 @contextmanager
-def progress(console: Console) -> Iterator[AuditCounts]:
-    """Counts of audited answers, drawn as a line on a terminal; nothing is drawn elsewhere."""
-    with _progress_line(console) as write:
-        yield AuditCounts(write)
-
-
-@contextmanager
-def index_progress(console: Console) -> Iterator[ProblemCounts]:
-    """Counts of index problems, drawn as a line on a terminal."""
-    with _progress_line(console) as write:
-        yield ProblemCounts(write)
-
-
-@contextmanager
-def _progress_line(console: Console) -> Iterator[Callable[[str], None]]:
+def counting(
+    console: Console, counts: Callable[[Callable[[str], None]], Counts]
+) -> Iterator[Counts]:
+    """New counts, drawn as a line on a terminal; nothing is drawn elsewhere."""
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -110,7 +102,7 @@ def _progress_line(console: Console) -> Iterator[Callable[[str], None]]:
     )
     with bar:
         task = bar.add_task("auditing")
-        yield lambda line: bar.update(task, description=line)
+        yield counts(lambda line: bar.update(task, description=line))
 
 
 def show(console: Console, counts: AuditCounts) -> None:

@@ -1,5 +1,6 @@
-"""`nearhit audit log`: lists and verifies the audit logs of all tenants."""
+"""`nearhit audit`, `audit index` and `audit log`: what is stored, compared with its origin."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,11 +17,78 @@ if TYPE_CHECKING:
     from index.audit.audit_log import LoggedAction
     from index.postgres.database import Database
 
+Tenants = Annotated[
+    list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
+]
+
 _HEAD = re.compile(r"([^:]+):([0-9]{1,18}):([0-9a-f]{64})")
 _LISTED_MAX = 10_000
 _DOCUMENTS_LISTED_MAX = 5
 
+COMMANDS = typer.Typer()
 
+_audit = typer.Typer(invoke_without_command=True)
+COMMANDS.add_typer(_audit, name="audit", rich_help_panel="Operation")
+
+
+@_audit.callback()
+def audit(
+    context: typer.Context,
+    tenant: Tenants = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute every cached answer at the same revisions and compare it byte for byte.
+
+    Searches and writers may keep running. A differing answer is dropped. Exits with 1 if any
+    differs.
+
+        nearhit audit --tenant acme
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with common.connected() as settings:
+        from gateway.extensions.audit_commands import audit_progress
+        from gateway.operator import operations
+
+        progress = common.progress_console(as_json=as_json)
+        with audit_progress.counting(progress, audit_progress.AuditCounts) as counts:
+            asyncio.run(operations.audit(settings, tenant or [], on_entry=counts.add))
+        if as_json:
+            common.print_json(counts.as_json())
+        else:
+            audit_progress.show(console, counts)
+    raise typer.Exit(1 if counts.differing else 0)
+
+
+@_audit.command("index")
+def audit_index(
+    tenant: Tenants = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the index with its texts, its vectors with the embedder, documents with sources.
+
+    Searches and writers may keep running. A repair embeds only missing vectors. Exits with 1 if a
+    problem remains unrepaired.
+
+        nearhit audit index --tenant acme --repair
+    """
+    with common.connected() as settings:
+        from gateway.extensions.audit_commands import audit_progress
+        from gateway.operator import operations
+
+        progress = common.progress_console(as_json=as_json)
+        with audit_progress.counting(progress, audit_progress.ProblemCounts) as counts:
+            called = (counts.add_documents, counts.add)
+            asyncio.run(operations.audit_index(settings, tenant or [], *called, repair=repair))
+        if as_json:
+            common.print_json(counts.as_json())
+        else:
+            audit_progress.show_problems(console, counts)
+    raise typer.Exit(1 if counts.unrepaired else 0)
+
+
+@_audit.command("log")
 def audit_log(
     tenant: Annotated[str | None, typer.Option(help="Only rows of this tenant.")] = None,
     subject: Annotated[

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:
     from cache.redis.node_status import NodeStatus
-    from gateway.settings.settings import Settings
-    from gateway.stores import Stores
+    from gateway.extension import Settings, Stores
     from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
     from index.regions.standbys import StandbyStatus
     from index.tenants.usage import DailyUsage, IngestStatus
+
+COMMANDS = typer.Typer()
 
 Names = Annotated[
     list[str] | None, typer.Option("--tenant", help="A tenant; repeat for more. Default: all.")
@@ -46,6 +46,7 @@ class _Servers:
     warnings: Sequence[str]
 
 
+@COMMANDS.command(rich_help_panel="Operation")
 def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
@@ -55,8 +56,6 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
 
         nearhit status --tenant acme --json
     """
-    headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused", "no vector")
-    table = Table("tenant", "source", *headings)
 
     async def run(settings: "Settings") -> "tuple[list[tuple[str, list[IngestStatus]]], _Servers]":
         from gateway.operator import operations
@@ -71,20 +70,13 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
     if as_json:
         common.print_json({"tenants": dict(statuses), **asdict(servers)})
         return
-    for name, sources in statuses:
-        for source in sources:
-            oldest_s = source.oldest_waiting_s
-            table.add_row(
-                *(name, escape(source.source)),
-                *map(str, (source.waiting, source.running, source.failed)),
-                "" if oldest_s is None else f"{oldest_s:,.0f} s",
-                f"{source.lag_s:,.0f} s",
-                *map(str, (source.embedded, source.reused, source.without_vector)),
-            )
-    common.print_table(table, "no sources yet")
+    headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused", "no vector")
+    rows = [(name, *_ingested(source)) for name, sources in statuses for source in sources]
+    _print(("tenant", "source", *headings), rows, "no sources yet")
     _print_servers(servers)
 
 
+@COMMANDS.command(rich_help_panel="Operation")
 def usage(
     tenant: Names = None, first: First = None, last: Last = None, as_json: AsJson = False
 ) -> None:
@@ -96,8 +88,6 @@ def usage(
     """
     today = datetime.now(UTC)
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()
-    table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
-    stored = Table("tenant", "documents", "chunks", "bytes", "sources")
 
     async def query(stores: "Stores", name: str) -> "tuple[list[DailyUsage], Stored]":
         return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
@@ -116,34 +106,47 @@ def usage(
         }
         common.print_json({"tenants": tenants})
         return
-    for name, (days, (amounts, quotas)) in used:
-        stored.add_row(name, *map(_share, astuple(amounts), astuple(quotas)))
-        for day in days:
-            table.add_row(
-                *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
-                *map(str, (day.embedded, day.reused)),
-            )
-    common.print_table(table, "no usage")
-    common.print_table(stored)
+    rows = [
+        (str(day.day), name, day.operation, *_amounts(day))
+        for name, (days, _) in used
+        for day in days
+    ]
+    headings = ("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
+    _print(headings, rows, "no usage")
+    stored = [
+        (name, *map(_share, astuple(amounts), astuple(quotas)))
+        for name, (_, (amounts, quotas)) in used
+    ]
+    _print(("tenant", "documents", "chunks", "bytes", "sources"), stored)
 
 
 def _print_servers(servers: _Servers) -> None:
-    nodes = Table("Redis", "slots", "memory", "when it is full")
-    for node in servers.redis:
-        nodes.add_row(escape(node.node), *_memory(node))
-    common.print_table(nodes)
+    nodes = [(node.node, *_memory(node)) for node in servers.redis]
+    _print(("Redis", "slots", "memory", "when it is full"), nodes)
     for sentence in servers.warnings:
         console.print(f"[yellow]{escape(sentence)}[/]", soft_wrap=True)
-    if servers.gateways:
-        held = Table("region", "gateways with a read lease")
-        for region, number in sorted(servers.gateways.items()):
-            held.add_row(region, str(number))
-        common.print_table(held)
-    if servers.standbys:
-        lags = Table("standby", "state", "lag", "not replayed", "log for it")
-        for each in servers.standbys:
-            lags.add_row(escape(each.name), *_lag(each))
-        common.print_table(lags)
+    held = [(region, str(number)) for region, number in sorted(servers.gateways.items())]
+    _print(("region", "gateways with a read lease"), held)
+    lags = [(each.name, *_lag(each)) for each in servers.standbys]
+    _print(("standby", "state", "lag", "not replayed", "log for it"), lags)
+
+
+def _print(headings: Sequence[str], rows: Sequence[Sequence[str]], if_empty: str = "") -> None:
+    common.print_rows(rows, lambda cells: cells, headings, if_empty, as_json=False)
+
+
+def _ingested(source: "IngestStatus") -> tuple[str, ...]:
+    oldest_s = source.oldest_waiting_s
+    return (
+        *(source.source, str(source.waiting), str(source.running), str(source.failed)),
+        "" if oldest_s is None else f"{oldest_s:,.0f} s",
+        f"{source.lag_s:,.0f} s",
+        *map(str, (source.embedded, source.reused, source.without_vector)),
+    )
+
+
+def _amounts(day: "DailyUsage") -> tuple[str, ...]:
+    return str(day.tokens), f"{day.cost:.6f}", str(day.embedded), str(day.reused)
 
 
 def _share(used: int, limit: int | None) -> str:
@@ -153,7 +156,7 @@ def _share(used: int, limit: int | None) -> str:
 def _memory(node: "NodeStatus") -> tuple[str, ...]:
     slots = "" if node.slots is None else f"{node.slots:,}"
     if node.failure:
-        return slots, "", escape(node.failure)
+        return slots, "", node.failure
     used, limit = (f"{size / 1e6:,.1f} MB" for size in (node.memory_bytes, node.memory_bytes_max))
     return slots, f"{used} of {limit}" if node.memory_bytes_max else used, node.eviction_policy
 
@@ -169,8 +172,7 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
 
 
 async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
-    from gateway.caching.redis_cache import open_redis
-    from gateway.monitoring import server_warnings
+    from gateway.extension import open_redis, server_warnings
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore
 
@@ -189,8 +191,8 @@ async def _by_tenant(
     query: "Callable[[Stores, str], Coroutine[None, None, T]]",
 ) -> list[tuple[str, T]]:
     """The result of a query for each named tenant, or for all."""
+    from gateway.extension import Stores
     from gateway.operator import operations
-    from gateway.stores import Stores
 
     stores = Stores.of(database, settings)
     tenants = await operations.resolve_tenants(stores.tenants, names)

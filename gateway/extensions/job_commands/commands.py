@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from index.jobs.job_queue import Job
     from index.postgres.database import Database
 
-commands = typer.Typer(no_args_is_help=True, help="Queued, running and failed jobs.")
+COMMANDS = typer.Typer()
+
+_jobs = typer.Typer(no_args_is_help=True, help="Queued, running and failed jobs.")
+COMMANDS.add_typer(_jobs, name="jobs", rich_help_panel="Operation")
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed"]
 Ids = Annotated[list[str], typer.Argument(metavar="JOB…", help="Identifiers of jobs.")]
@@ -23,7 +26,7 @@ Ids = Annotated[list[str], typer.Argument(metavar="JOB…", help="Identifiers of
 _LISTED_MAX = 1_000
 
 
-@commands.command("list")
+@_jobs.command("list")
 def list_jobs(
     tenant: Annotated[str | None, typer.Option(help="Only jobs of this tenant.")] = None,
     state: Annotated[State | None, typer.Option(help="Only jobs in this state.")] = None,
@@ -62,7 +65,7 @@ def list_jobs(
     common.print_table(table, "no jobs match")
 
 
-@commands.command("show")
+@_jobs.command("show")
 def show_job(
     job_id: Annotated[str, typer.Argument(metavar="JOB", help="A job's identifier.")],
     payload: Annotated[
@@ -112,7 +115,7 @@ def show_job(
         console.print(job.payload.decode(errors="replace"), markup=False, soft_wrap=True)
 
 
-@commands.command("replay")
+@_jobs.command("replay")
 def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     """Queue failed jobs again, with all their attempts.
 
@@ -133,7 +136,7 @@ def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
         common.print_json({"queued": jobs})
 
 
-@commands.command("delete")
+@_jobs.command("delete")
 def delete_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     """Delete jobs that are not running.
 

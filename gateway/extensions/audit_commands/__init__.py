@@ -1,0 +1,1 @@
+"""Commands that audit answers, indexes and audit logs, of all tenants."""

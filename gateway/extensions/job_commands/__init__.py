@@ -1,0 +1,1 @@
+"""Commands that list, replay and delete the jobs of all tenants."""

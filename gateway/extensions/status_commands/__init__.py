@@ -1,0 +1,1 @@
+"""Commands that show what is queued, stored and used, of all tenants, and how the servers are."""
