@@ -19,7 +19,6 @@ from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
-from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
 from gateway.tracing.spans import Service
@@ -246,28 +245,6 @@ async def backfill(settings: Settings, names: Sequence[str]) -> dict[str, str]:
             tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts_max))
             for tenant in await resolve_tenants(TenantStore(database), names)
         }
-
-
-async def audit(
-    settings: Settings,
-    names: Sequence[str],
-    *,
-    on_entry: Callable[[str, str, Verdict], None],
-) -> None:
-    """Compare every cached answer of the named tenants, or of all, with a new search.
-
-    on_entry: called with the tenant, key and verdict of each entry. Raises `CacheUnavailable`.
-    """
-    async with acting_services(settings) as services:
-        audit_run = CacheAuditRun(
-            services.caches.store,
-            services.caches.invalidation,
-            services.stores.tenants,
-            services.search.auditor,
-        )
-        for tenant in await resolve_tenants(services.stores.tenants, names):
-            async for key, verdict in audit_run.verdicts(tenant):
-                on_entry(tenant, key, verdict)
 
 
 async def audit_index(

@@ -1,35 +1,25 @@
-"""Audits cached answers: computes them again at the same revisions, and compares the bodies.
-
-`CacheAuditor` audits a sample of the served answers in the background, `CacheAuditRun` all live
-entries for `nearhit audit`.
-"""
+"""Audits cached answers: computes them again at the same revisions, and compares the bodies."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Literal, Protocol, TypeAlias
 
 import orjson
 import structlog
 
-from cache import protocol
 from cache.answers import Answers
-from cache.invalidation.drain import CountEvent, Invalidation
+from cache.invalidation.drain import CountEvent
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from cache.redis.store import RedisStore
 from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.search.response_body import matches_body
 from index.documents.document_store import DocumentStore
-from index.errors import DatabaseUnavailable, UnreadableRecord, VectorRefused
-from index.invalidation.answer_dependencies import AnswerDependencies
-from index.invalidation.changes import ChangeSet
+from index.errors import DatabaseUnavailable, VectorRefused
 from index.model.query import Filter, Query
-from index.model.scope import PUBLIC, Scope
+from index.model.scope import Scope
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher, SearchResult
-from index.tenants.tenant_store import TenantStore
 
 # moved: the index changed during the audit. approximate: two correct answers may differ, because an
 # approximate index or a model that writes or compresses texts took part. gone: the entry is no
@@ -37,7 +27,6 @@ from index.tenants.tenant_store import TenantStore
 Verdict: TypeAlias = Literal["equal", "other", "moved", "approximate", "gone"]
 
 _TASKS_MAX = 1  # per process, so that audits do not slow down answers
-_ATTEMPTS_MAX = 5  # per entry while writers change the index
 
 log = structlog.get_logger()
 
@@ -159,67 +148,3 @@ class CacheAuditor:
 
 def _is_at(result: SearchResult, revisions: Revisions) -> bool:
     return result.history == revisions.history and result.as_of == revisions.by_partition
-
-
-class CacheAuditRun:
-    """Audits all live entries of a tenant, one after the other."""
-
-    def __init__(
-        self,
-        store: RedisStore,
-        invalidation: Invalidation[ChangeSet],
-        tenants: TenantStore,
-        auditor: CacheAuditor,
-    ) -> None:
-        self._store = store
-        self._invalidation = invalidation
-        self._tenants = tenants
-        self._auditor = auditor
-
-    async def verdicts(self, tenant: str) -> AsyncIterator[tuple[str, Verdict]]:
-        """The key and verdict of each entry. Raises `CacheUnavailable`, `DatabaseUnavailable`."""
-        after, is_last = 0, False
-        while not is_last:
-            history = (await self._tenants.revisions([PUBLIC]))[PUBLIC].history
-            snapshot = await self._store.lookup(tenant, history, "")
-            if snapshot.state is None:
-                return
-            page = await self._store.scan(snapshot, snapshot.state.nonce, after=after)
-            if page is None:
-                return
-            is_last = page.is_last
-            for record in page.records:
-                after = record.sequence
-                yield record.key, await self._verdict(tenant, record.key)
-
-    async def _verdict(self, tenant: str, key: str) -> Verdict:
-        """The verdict on an entry; `moved` only if the index changed during every attempt."""
-        verdict: Verdict = "gone"
-        for _ in range(_ATTEMPTS_MAX):
-            verdict = await self._try_audit(tenant, key)
-            if verdict != "moved":
-                break
-        return verdict
-
-    async def _try_audit(self, tenant: str, key: str) -> Verdict:
-        counters = await self._tenants.revisions([tenant, PUBLIC])
-        now = Revisions(
-            counters[PUBLIC].history,
-            {partition: counter.revision for partition, counter in counters.items()},
-        )
-        await self._invalidation.drain(tenant, now)
-        snapshot = await self._store.lookup(tenant, now.history, key)
-        state, entry = snapshot.state, snapshot.entry
-        if state is None or entry is None:
-            return "gone"
-        try:
-            dependencies = AnswerDependencies.decode(entry.dependencies)
-        except UnreadableRecord:
-            return "gone"  # written by another version: never served, and dropped by any change
-        if dependencies.is_of_chunks:
-            return "approximate"  # a model would write another text
-        scope, query = dependencies.scope, dependencies.query
-        revisions = now.of(scope.partitions)
-        if not protocol.may_serve(state, entry.version, revisions):
-            return "moved"
-        return await self._auditor.check(scope, query, key, entry.body, revisions)

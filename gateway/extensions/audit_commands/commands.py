@@ -47,12 +47,18 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     with common.connected() as settings:
-        from gateway.extensions.audit_commands import audit_progress
+        from gateway.extensions.audit_commands import audit_progress, cache_audit_run
         from gateway.operator import operations
+
+        async def run() -> None:
+            async with operations.acting_services(settings) as services:
+                names = await operations.resolve_tenants(services.stores.tenants, tenant or [])
+                async for entry in cache_audit_run.verdicts(services, names):
+                    counts.add(*entry)
 
         progress = common.progress_console(as_json=as_json)
         with audit_progress.counting(progress, audit_progress.AuditCounts) as counts:
-            asyncio.run(operations.audit(settings, tenant or [], on_entry=counts.add))
+            asyncio.run(run())
         if as_json:
             common.print_json(counts.as_json())
         else:

@@ -1,7 +1,6 @@
 """Cached answers are held against the truth, and one that differs is told, dropped and no more."""
 
 import asyncio
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +10,12 @@ from redis.asyncio import Redis
 
 from cache.redis.codec import Codec
 from gateway.errors import CommandError
-from gateway.operator import operations
-from gateway.search.cache_audit import Verdict
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
 from index.search.query_embedder import Embedder
+from tests.gateway.support.audits import audited
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
@@ -49,14 +47,6 @@ async def make_wrong(
             wrong = replace(entry, body=entry.body.replace(shown, wrongly))
             number = raw.partition(b" ")[0]
             await redis.set(name, number + b" " + CODEC.encode_entry(name, wrong), keepttl=True)
-
-
-async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:
-    counts: Counter[Verdict] = Counter()
-    await operations.audit(
-        settings, tenants, on_entry=lambda _tenant, _key, verdict: counts.update([verdict])
-    )
-    return counts
 
 
 async def test_right_answers_pass(settings: Settings, ana: Caller) -> None:

@@ -1,14 +1,13 @@
 """What the crash tests share: the steps of a write, what is written, what must hold after it."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
 
 import asyncpg
 
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from ingest.chunkers.structure import chunks
+from tests.gateway.support.audits import audited
 from tests.gateway.support.gateways import Caller
 
 WAIT_S_MAX = 60.0
@@ -83,8 +82,4 @@ async def _is_kept(caller: Caller, question: str) -> bool:
 
 
 async def no_answer_is_wrong(settings: Settings) -> None:
-    verdicts: Counter[str] = Counter()
-    await operations.audit(
-        settings, [], on_entry=lambda _tenant, _key, verdict: verdicts.update([verdict])
-    )
-    assert set(verdicts) == {"equal"}
+    assert set(await audited(settings)) == {"equal"}

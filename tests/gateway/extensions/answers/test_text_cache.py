@@ -1,13 +1,11 @@
 """The text of an answer is written once for equal material, and is gone with what it was from."""
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 import httpx2
 import pytest
 
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.answers.test_answer import (
     QUERY,
@@ -17,6 +15,7 @@ from tests.gateway.extensions.answers.test_answer import (
     events,
 )
 from tests.gateway.rag.conftest import Served
+from tests.gateway.support.audits import audited
 from tests.gateway.support.gateways import Gateway, problem
 from tests.gateway.support.stored_remains import in_redis
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI
@@ -246,10 +245,7 @@ async def test_an_audit_leaves_texts_alone(served: Served, settings: Settings) -
     async with served() as gateway:
         ana = await caller_with_documents(gateway)
         await ask(ana)
-        verdicts: Counter[str] = Counter()
-        await operations.audit(
-            settings, [gateway.tenant_name], on_entry=lambda _t, _k, each: verdicts.update([each])
-        )
+        verdicts = await audited(settings, gateway.tenant_name)
         again = await ask(ana)
 
     assert verdicts["approximate"] == 1

@@ -1,0 +1,18 @@
+"""What `nearhit audit` finds."""
+
+from collections import Counter
+
+from gateway.extension import Verdict
+from gateway.extensions.audit_commands import cache_audit_run
+from gateway.operator import operations
+from gateway.settings.settings import Settings
+
+
+async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:
+    """The number of cached answers of the tenants, or of all, by verdict."""
+    counts: Counter[Verdict] = Counter()
+    async with operations.acting_services(settings) as services:
+        names = await operations.resolve_tenants(services.stores.tenants, tenants)
+        async for _, _, verdict in cache_audit_run.verdicts(services, names):
+            counts[verdict] += 1
+    return counts
