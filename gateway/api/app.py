@@ -18,8 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway import configured_embedders, configured_reranker, extension_settings, problems
+from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
+from gateway.configured import configured_embedders, configured_reranker
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
 from gateway.http.endpoint import Endpoint, refuse

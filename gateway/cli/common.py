@@ -52,7 +52,7 @@ def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
     From here on the command reads subjects and groups as the deployment spells them.
     """
     use_case(settings.identifier_case)
-    from gateway import configured_servers
+    from gateway.configured import configured_servers
 
     provider = configured_servers.provider(settings)
     if provider is None:

@@ -82,8 +82,8 @@ def serve(
     """
     options = {"host": host, "port": port, "workers": workers}
     with common.errors():
-        from gateway import configured_servers
         from gateway.cli.start import serve_command
+        from gateway.configured import configured_servers
         from gateway.settings.settings import Settings
 
         settings = Settings().model_copy(

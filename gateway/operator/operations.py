@@ -7,11 +7,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 from common.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
-from gateway import configured_embedders, configured_reranker, extension_settings, schemas
+from gateway import extension_settings, schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
+from gateway.configured import configured_embedders, configured_reranker
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on

@@ -3,7 +3,7 @@
 static  built in
 test    for tests alone: its vectors know words, not meaning
 
-Extensions bring others; `gateway.configured_embedders` makes those that the settings name.
+Extensions bring others; `gateway.configured` makes those that the settings name.
 """
 
 from collections.abc import Callable

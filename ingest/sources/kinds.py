@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from index.model.form import composed
-from ingest.sources.bounded_source import BoundedSource
+from ingest.sources.bounded.bounded_source import BoundedSource
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.folder import FolderSource
-from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.source import Defaults, Item, Source
 
 FOLDER = "folder"

@@ -3,14 +3,10 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from gateway import (
-    configured_embedders,
-    configured_reranker,
-    configured_servers,
-    extension_settings,
-)
+from gateway import extension_settings
 from gateway.api.routes.table import routes
 from gateway.auth import web_tokens
+from gateway.configured import configured_embedders, configured_reranker, configured_servers
 from gateway.errors import CommandError
 from gateway.installed_extensions import formats, switched_on
 from gateway.search import embedders

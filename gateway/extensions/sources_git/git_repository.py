@@ -18,7 +18,7 @@ from index.model.document import Document, normalise
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import (
     BlankItem,
     Item,

@@ -12,7 +12,7 @@ from gateway.extensions._records import json_lines
 from index.model.document import Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.sources import confined
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 CHUNKER = "messages:10"

@@ -19,7 +19,7 @@ from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS
 from ingest.sources import confined
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, ItemWarning, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured

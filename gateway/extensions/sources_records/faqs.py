@@ -13,7 +13,7 @@ from index.model.document import Document
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.parse import encoding, safe_yaml
 from ingest.sources import confined
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Row
 from ingest.sources import confined
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured

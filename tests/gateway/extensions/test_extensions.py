@@ -14,8 +14,9 @@ import pytest
 from mcp import MCPError
 
 import gateway as gateway_package
-from gateway import configured_embedders, installed_extensions
+from gateway import installed_extensions
 from gateway.api.routes.table import routes
+from gateway.configured import configured_embedders
 from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics

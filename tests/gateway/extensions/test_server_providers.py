@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import configured_servers
 from gateway.cli import common
+from gateway.configured import configured_servers
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.test_extensions import forgotten, install, site

@@ -13,7 +13,7 @@ from typing import Protocol
 import pytest
 from pydantic import SecretStr
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.extensions.embedded_servers import owned_servers
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services

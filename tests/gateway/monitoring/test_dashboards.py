@@ -18,7 +18,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from pydantic import SecretStr
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics

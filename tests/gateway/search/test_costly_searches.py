@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Gateway, running

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from common.circuit_breaker import MODEL
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
@@ -72,7 +72,7 @@ def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> Non
     script = """
 import sys
 sys.modules["onnxruntime"] = None
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.settings.settings import Settings
 configured_embedders.check(Settings(), "onnx:/nowhere")
 """

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings

@@ -15,7 +15,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.monitoring import logs
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings

@@ -12,9 +12,9 @@ from gateway import installed_extensions
 from gateway.extensions.sources_records import delimited
 from index.model.document import Document
 from index.model.identifiers import IdentifierCase, use_case
-from ingest.sources import item_codec
+from ingest.sources.bounded import item_codec
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.kinds import open_source
-from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source, UnchangedItem
 from tests.ingest.sources.files import write
 

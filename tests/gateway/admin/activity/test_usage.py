@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway import configured_embedders
+from gateway.configured import configured_embedders
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

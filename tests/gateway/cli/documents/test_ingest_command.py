@@ -19,7 +19,7 @@ from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.operator import ingest_paths
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from ingest.sources.bounded_source import BoundedSource
+from ingest.sources.bounded.bounded_source import BoundedSource
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings

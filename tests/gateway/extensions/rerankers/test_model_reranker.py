@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway import configured_reranker
+from gateway.configured import configured_reranker
 from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gateway import configured_reranker
+from gateway.configured import configured_reranker
 from gateway.errors import CommandError
 from gateway.extension import Passage, RerankerUnavailable
 from gateway.extensions._onnx import onnx_model, onnx_session

@@ -10,7 +10,7 @@ import pytest
 from gateway import installed_extensions
 from gateway.extensions.sources_git.git_repository import GitSource
 from index.model.document import Document
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import BlankItem, Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

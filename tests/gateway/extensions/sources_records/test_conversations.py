@@ -10,7 +10,7 @@ from gateway.extensions.sources_records import conversations
 from gateway.extensions.sources_records.conversations import LINE_BYTES_MAX
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

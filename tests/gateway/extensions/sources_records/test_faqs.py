@@ -8,7 +8,7 @@ import pytest
 from gateway.extensions.sources_records import faqs
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

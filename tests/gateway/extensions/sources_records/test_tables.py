@@ -14,7 +14,7 @@ from gateway.extensions.sources_records import delimited
 from gateway.extensions.sources_records import parquet as parquet_reader
 from gateway.extensions.sources_records.delimited import ROW_CHARACTERS_MAX
 from index.model.document import Document
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem
 from tests.ingest.sources.files import write
 

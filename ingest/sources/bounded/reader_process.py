@@ -8,9 +8,9 @@ from multiprocessing.connection import Connection
 from common.processes.module_process import connect
 from index.model.identifiers import use_case
 from ingest.errors import JobRefused
-from ingest.sources import item_codec
-from ingest.sources.bounded_source import ITEM_BYTES_MAX
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded import item_codec
+from ingest.sources.bounded.bounded_source import ITEM_BYTES_MAX
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem
 
 _REQUEST_BYTES_MAX = 2**20

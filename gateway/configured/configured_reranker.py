@@ -1,6 +1,6 @@
 """The reranker that the settings name, of extensions' kinds."""
 
-from gateway import configured_kinds
+from gateway.configured import configured_kinds
 from gateway.installed_extensions import switched_on
 from gateway.rag.postprocessor_names import HEURISTIC
 from gateway.rag.reranking.reranker import ConfiguredReranker, RerankerKind

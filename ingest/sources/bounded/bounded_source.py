@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
 from ingest.errors import JobRefused
-from ingest.sources import item_codec
-from ingest.sources.reader_request import ReaderRequest
+from ingest.sources.bounded import item_codec
+from ingest.sources.bounded.reader_request import ReaderRequest
 from ingest.sources.source import Item, RefusedItem
 
 # Starting values, not measured, but for the memory: pyarrow takes 0.7 GB of addresses for itself.

@@ -1,0 +1,1 @@
+"""What the settings name: embedders, a reranker and servers, of the core or of extensions."""
