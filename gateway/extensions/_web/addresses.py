@@ -1,7 +1,7 @@
 """Which addresses a page may come from: public ones, and networks that the operator lists."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -32,14 +32,23 @@ _NOT_PUBLIC: tuple[Network, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """networks: further ones that may be asked, such as that of an internal help centre."""
+    """networks: further ones that may be asked, such as that of an internal help centre.
+
+    allows_public: False if these alone may be asked.
+    """
 
     networks: tuple[Network, ...] = ()
+    allows_public: bool = True
+
+    def of_messages_to(self, url: str) -> "AddressPolicy":
+        """Where a message to this URL may go: without TLS, to the operator's networks alone."""
+        return self if url.startswith("https:") else replace(self, allows_public=False)
 
     def allows(self, address: Address) -> bool:
         plain = getattr(address, "ipv4_mapped", None) or address
         return _is_in(plain, self.networks) or (
-            plain.is_global
+            self.allows_public
+            and plain.is_global
             and not (plain.is_multicast or plain.is_reserved or plain.is_unspecified)
             and (plain.version == 4 or plain in _GLOBAL_UNICAST)
             and not _is_in(plain, _NOT_PUBLIC)

@@ -79,8 +79,14 @@ class Resolver:
             raise Unfetchable(f"the host {host} has more than {RESOLVED_MAX} addresses")
         for address in addresses:
             if "%" in address or not self._policy.allows(ip_address(address)):
-                raise Unfetchable(f"the host {host} has an address that is not public")
+                raise Unfetchable(
+                    f"the host {host} has an address that is {self._refusal(address)}"
+                )
         return addresses[:TRIED_MAX]
+
+    def _refusal(self, address: str) -> str:
+        is_public = "%" not in address and AddressPolicy().allows(ip_address(address))
+        return "public: use https" if is_public else "not public"
 
     def _found(self, host: str, port: int) -> list[Any]:
         """The lookup runs in a thread of its own, because nothing can end it."""

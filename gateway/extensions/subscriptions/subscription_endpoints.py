@@ -99,12 +99,15 @@ def _new_webhook(
         url = urls.normalise(body.deliver.webhook.url)
     except ValueError as error:
         raise problems.invalid_field(field, str(error)) from None
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not services.webhook_policy.networks:
+    parts, policy = urlsplit(url), services.webhook_policy.of_messages_to(url)
+    if not (policy.allows_public or policy.networks):
         raise problems.invalid_field(field, "must be an https URL")
     with suppress(ValueError):
-        if not services.webhook_policy.allows(ip_address(parts.hostname or "")):
-            raise problems.invalid_field(field, "must have a public address")
+        if not policy.allows(ip_address(parts.hostname or "")):
+            kind = (
+                "a public address" if policy.allows_public else "https, or the operator's network"
+            )
+            raise problems.invalid_field(field, f"must have {kind}")
     return NewWebhook(url, webhook_message.new_secret())
 
 

@@ -80,7 +80,7 @@ class WebhookClient:
         """
         loop, tenant = asyncio.get_running_loop(), webhook.subscription.tenant
         client = WebClient(
-            Resolver(self._policy, tenant=tenant),
+            Resolver(self._policy.of_messages_to(webhook.url), tenant=tenant),
             self._rates,
             interval_s=0,
             request_s_max=_REQUEST_S_MAX + _MAKE_S_MAX,

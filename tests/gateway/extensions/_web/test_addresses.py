@@ -6,6 +6,8 @@ import pytest
 
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 
+SCHEMES = ("http", "https")
+
 
 @pytest.mark.parametrize(
     "text",
@@ -70,3 +72,12 @@ def test_a_listed_network_may_be_asked_and_nothing_beside_it() -> None:
     assert policy.allows(ip_address("::ffff:10.1.2.3"))
     assert policy.allows(ip_address("fd00:1::5"))
     assert not policy.allows(ip_address("10.1.3.3"))
+
+
+def test_a_message_without_tls_goes_to_the_operators_networks_alone() -> None:
+    policy = AddressPolicy(parse_networks(["10.1.2.0/24"]))
+    plain, safe = (policy.of_messages_to(f"{scheme}://hooks.example") for scheme in SCHEMES)
+
+    assert [each.allows(ip_address("10.1.2.3")) for each in (plain, safe)] == [True, True]
+    assert [each.allows(ip_address("8.8.8.8")) for each in (plain, safe)] == [False, True]
+    assert [each.allows(ip_address("10.1.3.3")) for each in (plain, safe)] == [False, False]

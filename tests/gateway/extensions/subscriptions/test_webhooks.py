@@ -394,6 +394,13 @@ async def test_a_url_that_may_lead_to_the_operators_network_is_refused(
             assert refused["errors"][0]["field"] == "deliver.webhook.url", url
 
 
+async def test_a_url_without_tls_is_refused_outside_the_operators_networks(ana: Caller) -> None:
+    body = {"search": {"query": LEAVE}, "deliver": {"webhook": {"url": "http://8.8.8.8/"}}}
+    refused = problem(await ana.call("POST", "/v1/subscriptions", json=body), 422)
+
+    assert refused["errors"][0]["field"] == "deliver.webhook.url"
+
+
 async def test_a_name_that_leads_to_the_operators_network_is_not_asked(
     gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
