@@ -14,6 +14,8 @@ class ActingPrincipal(Protocol):
     """An actor, such as a principal.
 
     subject: None for the operator and the system. tenant: whose shares it uses; empty for none.
+    access_revision: of its tenant, at which its rights were read; None for rights that do not end,
+        or that are checked elsewhere.
     """
 
     @property
@@ -22,6 +24,8 @@ class ActingPrincipal(Protocol):
     def key_id(self) -> str | None: ...
     @property
     def tenant(self) -> str: ...
+    @property
+    def access_revision(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class AuditActor:
     subject: str | None
     key_id: str | None
     tenant: str = ""
+    access_revision: int | None = None
 
 
 # No key has such an id: those begin with key_ or tok_.

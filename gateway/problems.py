@@ -28,6 +28,7 @@ from index.errors import (
     PayloadTooLarge,
     QueueFull,
     QuotaExceeded,
+    RightsLost,
     SourceReserved,
     SubjectSuspended,
     TenantFull,
@@ -347,6 +348,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
         "The tenant's job queue is full; nothing was queued. Retry later.", "queue-full"
     ),
     QuotaExceeded: lambda error: quota_exceeded(error.excess, str(error)),
+    RightsLost: lambda _: unauthorized(),
     Saturated: _of_saturation,
     SourceReserved: lambda error: conflict("source", str(error)),
     SubjectSuspended: lambda error: conflict("subject", str(error)),

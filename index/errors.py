@@ -15,7 +15,7 @@ IndexStoreError
 ├── PrerequisitesMissing   the database lacks what an administrator has to give
 ├── QueueFull              too many jobs, or bytes of them, of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
-├── RightsLost             the key whose rights a job has no longer works
+├── RightsLost             the key with whose rights is written no longer works
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
@@ -175,10 +175,10 @@ class QuotaExceeded(IndexStoreError):
 
 
 class RightsLost(IndexStoreError):
-    """Nothing was written: the key or token that created the job no longer works."""
+    """Nothing was written: the key or token with whose rights it is written no longer works."""
 
     def __init__(self) -> None:
-        super().__init__("The key that created the job is revoked or expired.")
+        super().__init__("The key that asked for the write is revoked or expired.")
 
 
 class RoleRefused(IndexStoreError):

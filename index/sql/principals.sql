@@ -146,6 +146,17 @@ JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
         WHERE suspended_subjects.tenant = keys.tenant AND suspended_subjects.subject = keys.subject
     )
 JOIN tenants AS everyone ON everyone.tenant = 'public'
+-- name: has_rights
+-- $1 tenant, $2 key or token, null for a web token, $3 subject: whether the credential still works.
+SELECT
+    NOT EXISTS (SELECT FROM suspended_subjects WHERE tenant = $1 AND subject = $3)
+    AND ($2::text IS NULL OR EXISTS (
+        SELECT FROM (
+            :holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL
+        ) AS holder
+        WHERE holder.expires_at IS NULL OR holder.expires_at > clock_timestamp()
+    ));
+
 -- name: holder
 -- $1 digest of the key: its holder, groups and revisions.
 :holder WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
