@@ -368,7 +368,7 @@ dense_leg AS (SELECT chunk_id, dense FROM nearest WHERE dense <> 'NaN' ORDER BY 
 -- Comparing the words of a chunk is cheaper than looking up who may see it, so it comes first.
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
-    FROM chunks_{partition_no}
+    FROM chunks_{partition_no} AS chunks
     WHERE lexical_terms(lexical) && $19::integer[] AND :is_of_kind
     ORDER BY 3 DESC, chunk_id
 ),

@@ -36,11 +36,13 @@ class RerankerKind:
     """make: gets what follows the colon in the setting `reranker`, empty without one, and the
         language model of the operation `rerank`, if `asks_model`. It imports what takes long.
     check: refuses what `make` would refuse. Raises `CommandError`.
+    version: of the order: cached answers of another one are not served.
     """
 
     make: Callable[[Settings, str, BudgetedChat | None], Reranker]
     check: Callable[[Settings, str], None] = lambda _settings, _rest: None
     asks_model: bool = False
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
