@@ -23,6 +23,7 @@ _CALLER_ENTRY = "an entry that is evicted has not been used for so long that it 
 
 UNSHARED = {
     ("gateway/services.py", "to_thread"): (3, _START),
+    ("gateway/api/app.py", "to_thread"): (1, _START),
     ("gateway/extensions/answers/extension.py", "to_thread"): (1, _START),
     ("gateway/extensions/receipts/extension.py", "to_thread"): (1, _START),
     ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
