@@ -39,12 +39,12 @@ from gateway.tracing import spans
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
-# Garbage collector: new objects that are not freed again, between two collections of generation 0,
-# each of which pauses all requests for a fraction of a millisecond; and generation 0 collections
-# per collection of generation 1, which scans the caches in vain: the default of 10 paused all
-# requests for 80 ms, three times a minute under load.
-_ALLOCATIONS = 2_000
-_COLLECTIONS = 5_000
+# Garbage collector: allocations between two collections of generation 0; with 2,000 the objects of
+# requests under way make it collect without end, and Python's default of 700 means one in each
+# request or two. And generation 0 collections per collection of generation 1, which scans the
+# caches in vain: the default of 10 paused all requests for 80 ms, three times a minute under load.
+_ALLOCATIONS = 10_000
+_COLLECTIONS = 1_000
 # How long a computing thread, as each write has one, delays searches. Beside such a thread a
 # statement of 0.3 ms took 5.6 ms with Python's default of 5 ms and takes 0.5 ms with this; the
 # thread takes equally long.
