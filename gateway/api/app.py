@@ -39,10 +39,10 @@ from gateway.tracing import spans
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
-# Garbage collector: allocations between two collections of generation 0; with 2,000 the objects of
-# requests under way make it collect without end, and Python's default of 700 means one in each
-# request or two. And generation 0 collections per collection of generation 1, which scans the
-# caches in vain: the default of 10 paused all requests for 80 ms, three times a minute under load.
+# Garbage collector: allocations between two collections of generation 0; Python's default of 700
+# means one in each request or two. And generation 0 collections per collection of generation 1,
+# which scans the caches in vain: the default of 10 paused all requests for 80 ms, three times a
+# minute under load.
 _ALLOCATIONS = 10_000
 _COLLECTIONS = 1_000
 # How long a computing thread, as each write has one, delays searches. Beside such a thread a
