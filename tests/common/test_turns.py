@@ -269,6 +269,22 @@ async def test_a_tenant_is_owed_no_more_than_its_credit() -> None:
     assert not clock.turns.may_step("beta")
 
 
+async def test_a_lone_tenant_steps_on_until_another_one_is_there() -> None:
+    clock = Clock()
+    clock.step("acme", STEP_S)
+    clock.now_s += 2
+    waiting = [clock.turns.turn("acme", "") for _ in range(5)]
+    assert not clock.turns.may_step("acme")
+    await asyncio.wait(waiting)
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+    clock.step("acme", 4 * STEP_S)
+    assert clock.turns.may_step("acme")
+    clock.step("beta", STEP_S)
+    assert not clock.turns.may_step("acme")
+
+
 async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> None:
     clock = Clock()
 
