@@ -191,7 +191,8 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
-    path_kinds: of those in the module `path_kinds`, the ones that the worker reads as sources too.
+    path_kinds: the kinds in its module `path_kinds` that the worker reads as sources; `nearhit
+        ingest` reads all of that module.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.

@@ -20,4 +20,4 @@ def find(settings: Settings) -> ConfiguredReranker | None:
     if kind.asks_model:
         model = f"{settings.chat_base_url} {settings.chat_model_of('rerank')}"
     form = settings.reranker.partition(":")[0]
-    return ConfiguredReranker(kind, rest, f"{form}:{rest} {kind.version} {model}")
+    return ConfiguredReranker(kind, form, rest, model)

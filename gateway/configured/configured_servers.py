@@ -40,7 +40,7 @@ def provider(settings: Settings) -> ServerProvider | None:
 
 
 def _other_way(off: list[str]) -> str:
-    """To servers that an extension runs; of those that are off only these modules are loaded."""
+    """What the operator can do to get servers of an extension. off: the extensions that are."""
     for name, extension in found().items():
         with suppress(CommandError):  # it may be off because it can't be loaded
             if name in off and extension.load_rows("servers", ServerProvider):

@@ -89,7 +89,7 @@ def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
 def _hits_to_compress(
     hits: Sequence[Hit], query: Query, tenant: str, llm_output: LlmOutput
 ) -> list[Hit]:
-    """The hits of the answer; none if their context fits into its budget as it is."""
+    """The hits that a model shortens: those of the answer, if their texts exceed the budget."""
     postprocessing = query.postprocessing
     assert postprocessing is not None, "otherwise there is nothing to compress"
     ranked = _rank(hits, query, postprocessing, llm_output)[: postprocessing.top_k]

@@ -16,8 +16,8 @@ from gateway.monitoring.search_metrics import Outcome, outcome_of
 from index.model.query import Query
 from index.tenants.principals import Principal
 
-# Beyond either limit the watchers are told of the oldest: all at once would delay other requests by
-# 20 µs each. Starting values, not measured.
+# Beyond either limit the watchers are told of the oldest answer. To tell them of all would hold the
+# event loop for 20 µs an answer. Starting values, not measured.
 PENDING_MAX = 64
 BODIES_BYTES_MAX = 16_777_216
 

@@ -90,8 +90,8 @@ async def commit(
 ) -> CommitResult:
     """Raise the revision and record the changes, also in the public partition if it sees them.
 
-    Raises `QuotaExceeded` if the tenant would store more than it may, and `RightsLost` if whoever
-    acts may do so no longer.
+    Raises `QuotaExceeded` if the tenant would store more than it may, and `RightsLost` if the
+    caller's credential has ended.
 
     To avoid deadlocks every writer locks the tenant's row, then the public row, then the head of
     the tenant's audit log.

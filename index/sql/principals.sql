@@ -146,6 +146,7 @@ JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
         WHERE suspended_subjects.tenant = keys.tenant AND suspended_subjects.subject = keys.subject
     )
 JOIN tenants AS everyone ON everyone.tenant = 'public'
+
 -- name: has_rights
 -- $1 tenant, $2 key or token, null for a web token, $3 subject: whether the credential still works.
 SELECT

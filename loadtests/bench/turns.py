@@ -97,6 +97,6 @@ def take(
 
 
 def _spent_s(before_s: Mapping[int, float]) -> float:
-    """The processor time of those that still run, since it was as before."""
+    """What the processes have spent since `before_s` was taken; of those that still run."""
     spent = (service.processor_s(pid) - started_s for pid, started_s in before_s.items())
     return sum(seconds for seconds in spent if seconds >= 0)

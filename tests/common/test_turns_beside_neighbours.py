@@ -80,7 +80,7 @@ async def p90_s(
     neighbour: str = "acme",
     every_second: float = 0.0,
 ) -> float:
-    """What most requests of a tenant take at most, beside so many at once of its neighbour.
+    """The 90th percentile of a tenant's requests while its neighbour has so many under way.
 
     every_second: seconds of a further step, just before each second request.
     """

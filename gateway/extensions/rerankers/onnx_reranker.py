@@ -1,6 +1,6 @@
 """Reranks with a cross-encoder in ONNX format, on this machine's processors.
 
-A run compares the question with one passage: equal pairs get equal scores, whatever else is asked.
+Each run of the model gets one question and one passage, so a passage's score depends on no other.
 """
 
 import asyncio

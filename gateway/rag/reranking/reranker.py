@@ -47,14 +47,20 @@ class RerankerKind:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredReranker:
-    """The kind that the setting `reranker` names, and what follows the colon there.
+    """What the setting `reranker` names: `form` stands before its colon, `rest` behind it.
 
-    name: of all settings on which the order depends, for the cache keys of answers.
+    model: that the operation `rerank` asks, if there is one.
     """
 
     kind: RerankerKind
+    form: str
     rest: str
-    name: str
+    model: str | None
+
+    @property
+    def name(self) -> str:
+        """All that the order depends on, for the cache keys of answers."""
+        return f"{self.form}:{self.rest} {self.kind.version} {self.model}"
 
 
 def passage_text(passage: Passage) -> str:

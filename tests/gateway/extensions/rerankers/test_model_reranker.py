@@ -1,10 +1,13 @@
 """Reranking by a language model."""
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gateway.configured import configured_reranker
+from gateway.rag.reranking.reranker import ConfiguredReranker, Reranker, RerankerKind
 from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
@@ -96,3 +99,16 @@ def test_all_that_an_order_depends_on_is_in_the_name_of_its_reranker() -> None:
     found = [configured_reranker.find(Settings.model_validate(each)) for each in settings]
 
     assert len({each.name for each in found if each is not None}) == len(settings)
+
+
+def test_another_version_of_an_order_has_other_cached_answers() -> None:
+    def make(*_: Any) -> Reranker:
+        raise AssertionError("a name makes no reranker")
+
+    kind = RerankerKind(make)
+    names = {
+        ConfiguredReranker(each, "phrase", "", None).name
+        for each in (kind, replace(kind), replace(kind, version=2))
+    }
+
+    assert len(names) == 2
