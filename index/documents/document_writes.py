@@ -1,9 +1,10 @@
 """Writes of documents, committed in a transaction that has locked them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from common.shares.turns import map_in_steps
 from index.documents import chunk_store, event_versions, outbox
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.event_versions import Reading, WriteCause, sequence_of
@@ -192,7 +193,7 @@ async def put(
     rows = await session.rows(
         "documents.put",
         tenant,
-        _to_rows(writes, locked, cause),
+        await map_in_steps(_row_maker(locked, cause), writes),
         [write.document.text for write in writes],
         sequence_of(cause),
         *chunk_store.to_columns(
@@ -201,20 +202,22 @@ async def put(
     )
     kept = [chunk for write in writes for chunk in write.kept]
     repositioned = await chunk_store.keep_chunks(session, tenant, kept)
-    return [
-        _change(locked.rows.get(write.document_id), write, row, repositioned)
-        for write, row in zip(writes, rows, strict=True)
-    ]
+
+    def to_change(written: tuple[DocumentWrite, Row]) -> Change:
+        write, row = written
+        return _change(locked.rows.get(write.document_id), write, row, repositioned)
+
+    return await map_in_steps(to_change, zip(writes, rows, strict=True))
 
 
-def _to_rows(
-    writes: Sequence[DocumentWrite], locked: LockedRows, cause: WriteCause | None
-) -> list[dict[str, Any]]:
-    """The documents for the statement `documents.put`."""
+def _row_maker(
+    locked: LockedRows, cause: WriteCause | None
+) -> Callable[[DocumentWrite], dict[str, Any]]:
+    """What makes the row of a document for the statement `documents.put`."""
     sources = dict[str, str]()  # of each, the first document
-    return [
-        document_to_row(write.document)
-        | {
+
+    def to_row(write: DocumentWrite) -> dict[str, Any]:
+        return document_to_row(write.document) | {
             "document_key": locked.key(write.document_id),
             "chunks": _chunks(write),
             "parts": sorted(write.parts),
@@ -224,8 +227,8 @@ def _to_rows(
             "is_first_of_source": write.document_id
             == sources.setdefault(write.document.source, write.document_id),
         }
-        for write in writes
-    ]
+
+    return to_row
 
 
 def _change(

@@ -7,14 +7,15 @@ whose stored version is unchanged; the others are planned again.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Protocol, TypeVar
 
 from cache.protocol import Revisions
 from common.processes.worker_pool import WorkerPool
 from common.shares.threads import FairThreads
-from common.shares.turns import long_step
+from common.shares.turns import long_step, map_in_steps
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Confirmation
+from index.documents.document_writes import Confirmation, DocumentWrite
 from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.documents.stored_document import StoredDocument
@@ -22,10 +23,7 @@ from index.errors import SourceReserved
 from index.model.document import Document
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
-from ingest.write.document_plan import (
-    PlannedBatch,
-    teaches_others,
-)
+from ingest.write.document_plan import PlannedBatch, teaches_others
 from ingest.write.embed import PassageEmbedder
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
@@ -44,6 +42,7 @@ from ingest.write.revision import (
 from ingest.write.write_coordination import PipelineLocks
 from ingest.write.write_planner import WritePlanner
 from ingest.write.write_retries import WriteRetries
+from ingest.write.write_warning import WriteWarning
 
 T = TypeVar("T")
 
@@ -373,23 +372,26 @@ class Writer:
         if committed is None:
             return outcomes
         revisions = await self._invalidate(tenant, committed)
-        for write, commit, warned, texts_embedded in zip(
-            batch.writes, commits, batch.warnings, batch.embedded_counts(), strict=True
-        ):
-            if not isinstance(commit, CommitResult):
-                continue
+
+        def count(planned: tuple[DocumentWrite, Sequence[WriteWarning], int]) -> Written:
+            write, warnings, embedded = planned
             added, kept = len(write.added), len(write.kept)
-            self._count(tenant, write.document, texts_embedded, added + kept - texts_embedded)
-            outcomes[write.document_id] = Written(
+            self._count(tenant, write.document, embedded, added + kept - embedded)
+            return Written(
                 write.document_id,
                 revisions.by_partition[tenant],
                 added=added,
                 kept=kept,
                 removed=len(write.removed),
-                embedded=texts_embedded,
+                embedded=embedded,
                 committed=revisions,
-                warnings=warned,
+                warnings=tuple(warnings),
             )
+
+        planned = zip(batch.writes, batch.warnings, batch.embedded_counts(), strict=True)
+        are_committed = (isinstance(commit, CommitResult) for commit in commits)
+        for written in await map_in_steps(count, compress(planned, are_committed)):
+            outcomes[written.document_id] = written
         return outcomes
 
     def _count(self, tenant: str, document: Document, embedded: int, reused: int) -> None:
