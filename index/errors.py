@@ -7,7 +7,7 @@ IndexStoreError
 │   └── BudgetSpent        the tenant has spent its budget of this month
 ├── EventSuperseded        another event of the document was stored first
 ├── GroupHeld              a key of the subject names the group
-├── IndexVersionMismatch   the index has another embedder or analyser
+├── IndexVersionMismatch   the index has another embedder, or a later analyser
 ├── JobLost                another worker has claimed the job, or it was superseded
 ├── MigrationRefused       this version cannot migrate the schema
 ├── PayloadTooLarge        the payload of a job exceeds the limit
@@ -81,7 +81,7 @@ class BudgetSpent(EmbeddingUnavailable):
 
 
 class IndexVersionMismatch(IndexStoreError):
-    """The index has another embedder or analyser than the configured one."""
+    """The index has another embedder than the configured one, or a later analyser."""
 
 
 class GroupHeld(IndexStoreError):

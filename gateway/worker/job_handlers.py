@@ -19,8 +19,10 @@ from gateway.problems import Problem
 from gateway.sources.source_endpoints import RemoveSourceJob, SyncSourceJob
 from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
+from gateway.worker.reanalysis import ReanalysisJob
 from gateway.worker.worker_services import WorkerServices
 from index.audit.audit_schedule import AUDIT
+from index.embedders.analyser_migration import REANALYSE
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
 from index.sources.source_store import REMOVE, SYNC
@@ -32,7 +34,7 @@ from ingest.write.revision import require_written
 
 # A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
 # not among them: no reading may delay a removal.
-LONG_KINDS = frozenset({SYNC, BACKFILL, AUDIT})
+LONG_KINDS = frozenset({SYNC, BACKFILL, AUDIT, REANALYSE})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
@@ -44,6 +46,7 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
         REMOVE: RemoveSourceJob(services.source_services),
         BACKFILL: BackfillJob(services),
         AUDIT: AuditIndexJob(services),
+        REANALYSE: ReanalysisJob(services),
         DROP_ANSWERS: DropAnswersJob(services.document_services),
         PRUNE: PruneVocabularyJob(services.document_services),
         tenant_deletion.REMOVE: RemoveTenantJob(services.document_services),

@@ -18,6 +18,7 @@ from gateway.worker.measured_handlers import measured
 from gateway.worker.repetition import repeat
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
+from index.embedders.analyser_migration import AnalyserMigration
 from index.model.scope import PUBLIC
 from ingest.sources import schedule
 from ingest.worker.job_worker import Worker
@@ -116,6 +117,7 @@ async def _queue(
         )
         group.create_task(repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services)))
         group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
+        group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_reanalyses(services)))
         group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
 
 
@@ -135,6 +137,12 @@ async def enqueue_due_audits(services: WorkerServices) -> None:
         schedule.next_run(text, datetime.now(UTC))
     ):
         log.info("audit", state="due", tenant=tenant)
+
+
+async def enqueue_reanalyses(services: WorkerServices) -> None:
+    """Queue the analysis of words for each tenant with chunks of an older analyser."""
+    for tenant in await AnalyserMigration(services.stores.database).enqueue_due():
+        log.info("reanalysis", state="due", tenant=tenant)
 
 
 async def prune_audit_log(services: WorkerServices) -> None:

@@ -10,12 +10,13 @@ from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.event_versions import Reading, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import document_to_row
-from index.errors import SourceReserved, TenantMissing
+from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
+from index.text import lexical
 from index.vocabulary import vocabulary
 from index.vocabulary.extent import Extent
 
@@ -121,10 +122,17 @@ def sources_of_callers(
 async def read_locked(
     session: Session, tenant: str, sources: Mapping[str, str | None]
 ) -> LockedRows:
-    """What is stored of the documents, which are locked. Raises `TenantMissing`."""
+    """What is stored of the documents, which are locked.
+
+    Raises `TenantMissing`, and `DatabaseUnavailable` if a later version has begun to write.
+    """
     rows = await session.rows("documents.versions", tenant, list(sources), list(sources.values()))
     if not rows:
         raise TenantMissing(tenant)
+    if rows[0]["analyser"] not in (None, lexical.ANALYSER):
+        raise DatabaseUnavailable(
+            f"words are analysed by {rows[0]['analyser']} now: a later version of Nearhit writes"
+        )
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
     extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
     return LockedRows(

@@ -21,7 +21,8 @@ class IndexVersion:
 async def check_or_create(database: Database, *embedders: Embedder) -> IndexVersion:
     """The version of this index; a new index gets the first embedder's.
 
-    Raises `IndexVersionMismatch` if the index has another analyser, or none of the embedders.
+    Chunks of an older analyser are analysed anew by workers, see `AnalyserMigration`. Raises
+    `IndexVersionMismatch` if the index has a later analyser, or none of the embedders.
     """
     first = embedders[0]
     if not await _check(database, *embedders):
@@ -37,10 +38,10 @@ async def _check(database: Database, *embedders: Embedder) -> bool:
         return False
     stored = (row["embedding_space"], row["dimensions"])
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
-    if row["analyser"] != lexical.ANALYSER:
+    if row["analyser"] != lexical.ANALYSER and not _is_older(row["analyser"]):
         raise IndexVersionMismatch(
             f"the analyser of this index is {row['analyser']}, and that of this version of Nearhit "
-            f"is {lexical.ANALYSER}: ingest into a new database"
+            f"is {lexical.ANALYSER}: run the version that has written it, or a later one"
         )
     if stored not in configured:
         raise IndexVersionMismatch(
@@ -48,4 +49,14 @@ async def _check(database: Database, *embedders: Embedder) -> bool:
             "set it back; to change it, set NEARHIT_EMBEDDER_NEXT to the new one and see "
             "`nearhit reembed`"
         )
+    if row["analyser"] != lexical.ANALYSER:
+        await database.rows("analyser_migration.adopt", lexical.ANALYSER, row["analyser"])
     return True
+
+
+def _is_older(analyser: str) -> bool:
+    """Whether this version's analyser is a later one of the same series."""
+    (series, number), (own_series, own_number) = (
+        name.rsplit("-", 1) if "-" in name else (name, "") for name in (analyser, lexical.ANALYSER)
+    )
+    return series == own_series and number.isdecimal() and int(number) < int(own_number)

@@ -45,8 +45,10 @@ CREATE TABLE tenants (
 
     -- partition_no:    of `chunk_partitions`, where its chunks are.
     -- embedding_space: null for that of `index_meta`; another one while embedders are exchanged.
+    -- analyser:        null for that of `index_meta`; an older one until all chunks are analysed anew.
     partition_no    integer NOT NULL DEFAULT 0,
     embedding_space text,
+    analyser        text,
 
     -- Quotas of the tenant's own; null for the deployment's default.
     documents_max bigint CHECK (documents_max >= 0),
@@ -441,7 +443,7 @@ CREATE TABLE event_versions (
 ------------------------------------------------------------------------------------------------------
 -- Chunks: what a search compares
 
--- What the vectors were made with; a gateway with another embedder or analyser refuses to start.
+-- What the vectors are made with; a gateway with another embedder, or an older analyser, refuses to start.
 CREATE TABLE index_meta (
     singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     embedding_space text NOT NULL,

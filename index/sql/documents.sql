@@ -87,13 +87,14 @@ LEFT JOIN event_versions
 SELECT nextval('document_versions') AS sequence;
 
 -- name: versions
--- $1 tenant, $2 documents: those that exist, with the tenant's embedding space (null while it has none)
--- and vocabulary size. At least one row if the tenant exists; none if not, or if it is being deleted.
+-- $1 tenant, $2 documents: those that exist, with the tenant's embedding space (null while it has none),
+-- the analyser that writes use, and the vocabulary size. At least one row if the tenant exists; none if not, or if it is being deleted.
 -- $3 the source of each document that a caller writes, else null: `reserved` are documents of sources
 -- to which callers may not write, unless the document is an attached file. `awaited` are documents with
 -- unfinished jobs.
 SELECT
     coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
+    (SELECT index_meta.analyser FROM index_meta) AS analyser,
     vocabulary_size,
     (SELECT history FROM histories) AS history,
     ARRAY(

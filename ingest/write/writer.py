@@ -242,15 +242,38 @@ class Writer:
         strays: chunks of it to remove that are missing in some tables.
         """
 
-        async def attempt(stored: StoredDocument | None) -> Written | None:
-            if stored is None:
-                return Written(document_id, 0, changed=False)
-            without_digests = replace(
+        def without_digests(stored: StoredDocument) -> StoredDocument:
+            return replace(
                 stored,
                 digests=(b"",) * len(stored.digests),
                 summaries=tuple(replace(summary, digest=b"") for summary in stored.summaries),
             )
-            plans, too_long = await self._planner.plan(tenant, [(without_digests, stored.document)])
+
+        await self._write_again(tenant, document_id, without_digests, strays, cause)
+
+    async def analyse_words(self, tenant: str, document_id: str, cause: WriteCause | None) -> None:
+        """Analyse the words of the document's chunks anew; does nothing if it is gone."""
+
+        def of_no_language(stored: StoredDocument) -> StoredDocument:
+            return replace(stored, document=replace(stored.document, language=""))
+
+        await self._write_again(tenant, document_id, of_no_language, (), cause)
+
+    async def _write_again(
+        self,
+        tenant: str,
+        document_id: str,
+        differing: Callable[[StoredDocument], StoredDocument],
+        strays: Sequence[int],
+        cause: WriteCause | None,
+    ) -> None:
+        """Write what is stored as a change of `differing`, which lacks what is to be written."""
+
+        async def attempt(stored: StoredDocument | None) -> Written | None:
+            if stored is None:
+                return Written(document_id, 0, changed=False)
+            change = (differing(stored), stored.document)
+            plans, too_long = await self._planner.plan(tenant, [change])
             for error in too_long.values():
                 raise error
             batch = await self._planner.embed(

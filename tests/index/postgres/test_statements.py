@@ -43,6 +43,7 @@ WITHOUT_GRANTS = {
     "change_log.since": "tells caches what they have to drop, each by the grants of who had asked",
     "consistency": "the operator's",
     "documents": "a writer's, who may write all of the tenant's documents",
+    "analyser_migration": "the worker's",
     "embedding_migration": "the operator's",
     "export": "the operator's",
     "openfga.documents_to_share": "the worker's, which gives documents their readers",

@@ -44,6 +44,7 @@ OF_SEVERAL_TENANTS = {
     "asked_questions.add": "several tenants in one statement",
     "asked_questions.add_texts": "the same",
     "asked_questions.delete_old": "the worker's, of all tenants",
+    "analyser_migration": "the worker's, tenant after tenant",
     "asked_questions.prune": "several tenants in one statement",
     "embedding_migration": "the operator's, tenant after tenant",
     "history.noted": "the tenant and the public partition in one statement",

@@ -1,0 +1,40 @@
+"""Reanalysis: a job that analyses the words of a tenant's chunks as this version does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.worker.worker_services import WorkerServices
+from index.embedders.analyser_migration import AnalyserMigration
+from index.jobs.job_queue import ClaimedJob
+from ingest.worker.job_progress import report_progress
+
+_PAGE_DOCUMENTS = 100  # a starting value, not measured
+
+
+class ReanalysisJob:
+    """An interrupted one begins again: what is analysed twice stays as it is."""
+
+    def __init__(self, services: WorkerServices) -> None:
+        self._services = services
+
+    async def __call__(self, claimed: ClaimedJob) -> Mapping[str, Any]:
+        services, tenant = self._services, claimed.tenant
+        migration = AnalyserMigration(services.stores.database)
+        documents = 0
+
+        async def analyse() -> None:
+            nonlocal documents
+            after = ""
+            while page := await migration.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
+                for document_id in page:
+                    await services.writer.analyse_words(tenant, document_id, claimed.run)
+                documents += len(page)
+                after = page[-1]
+            await migration.finish(tenant)
+
+        def counts() -> dict[str, int]:
+            return {"documents": documents}
+
+        if await migration.is_due(tenant):
+            await report_progress(services.stores.jobs, claimed.run, analyse(), counts)
+        return counts()
