@@ -6,18 +6,23 @@ its preparation still fits, and begins again if it does not.
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
 
 from common.shares.threads import FairThreads
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
-from index.text import language_detection, lexical, long_queries
+from index.text import language_detection, lexical, long_queries, spelling
 from index.text.text_threads import SHORT_CHARACTERS_MAX
 from index.vocabulary.extent import Extent
 from index.vocabulary.resident_words import ResidentWords
 from index.vocabulary.vocabulary import Spelling, Vocabulary
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, words or the space
 
@@ -75,7 +80,7 @@ class SearchPreparer:
     ) -> None:
         self._query_embedder = query_embedder
         self._threads = threads
-        self._vocabulary = Vocabulary(database, threads)
+        self._vocabulary = Vocabulary(database)
 
     async def prepare(
         self,
@@ -95,41 +100,45 @@ class SearchPreparer:
         if embedded_query is None or embedded_query.space != space:
             embedded_query = await self._query_embedder.embed(scope, query, space)
             asked.embedded_query = embedded_query
-        text, asked_in = query.text, query.language
+        text, asked_in, tenant = query.text, query.language, scope.tenant
         if asked_in is None:
-            asked_in = (
-                language_detection.detect(text)
-                if len(text) <= SHORT_CHARACTERS_MAX
-                else await self._threads.run(scope.tenant, language_detection.detect, text)
-            )
+            asked_in = await self._analyse(tenant, language_detection.detect, text)
         lists = languages | {asked_in} if asked_in else languages
         if not lexical.are_loaded(lists):  # only until this machine has stored them
             await asyncio.to_thread(lexical.load, lists)
-        spelling = await self._vocabulary.spelling(
+        doubtful: Sequence[str] = ()
+        if query.corrects and languages:
+            doubtful = await self._analyse(tenant, spelling.doubtful, text, languages)
+        corrected = await self._vocabulary.spelling(
             scope,
-            text if query.corrects else "",
+            doubtful,
             languages,  # not the question's own: corrections of its words find their cognates
             extent=facts.vocabulary,
             is_filtered=query.filter.is_narrow,
             resident=words,
         )
-        if len(text) <= SHORT_CHARACTERS_MAX:
-            terms = long_queries.terms(text, languages, spelling.corrections, asked_in=asked_in)
-        else:
-            terms = await self._threads.run(
-                scope.tenant,
-                long_queries.terms,
-                text,
-                languages,
-                spelling.corrections,
-                asked_in=asked_in,
-            )
+        terms = await self._analyse(
+            tenant, long_queries.terms, text, languages, corrected.corrections, asked_in=asked_in
+        )
         return PreparedSearch(
             scope=scope,
             query=query,
             rows_max=rows_max,
             embedded_query=self._query_embedder.weigh(embedded_query, query, asked_in, languages),
             languages=languages,
-            spelling=spelling,
+            spelling=corrected,
             terms=terms,
         )
+
+    async def _analyse(
+        self,
+        tenant: str,
+        function: Callable[Concatenate[str, P], T],
+        text: str,
+        *arguments: P.args,
+        **keywords: P.kwargs,
+    ) -> T:
+        """What the function makes of the text: at once if it is short, else in a thread."""
+        if len(text) <= SHORT_CHARACTERS_MAX:
+            return function(text, *arguments, **keywords)
+        return await self._threads.run(tenant, function, text, *arguments, **keywords)

@@ -12,13 +12,11 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from common.shares.cache import FairCache
-from common.shares.threads import FairThreads
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row
 from index.text import spelling
 from index.text.spelling import Near
-from index.text.text_threads import SHORT_CHARACTERS_MAX, text_threads
 from index.vocabulary.extent import Era, Extent
 from index.vocabulary.resident_words import SHARED, ResidentWords
 
@@ -138,23 +136,22 @@ class Vocabulary:
     The caches are per scope, so no timing reveals what callers of another scope have looked up.
     """
 
-    def __init__(self, database: Database, threads: FairThreads | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._threads = threads or text_threads()
         self._known_words: FairCache[tuple[_Visibility, Era, str], bool] = FairCache(KNOWN_MAX)
         self._corrections: FairCache[_Correctable, tuple[str, ...]] = FairCache(CORRECTED_MAX)
 
     async def spelling(
         self,
         scope: Scope,
-        text: str,
+        doubtful: Sequence[str],
         languages: frozenset[str],
         *,
         extent: Extent,
         resident: ResidentWords | None = None,
         is_filtered: bool = False,
     ) -> Spelling:
-        """The corrections of the query's words, by the words in memory or by the database.
+        """The corrections of doubtful words of the query, by the words in memory or the database.
 
         extent: the latest known extent of the vocabulary. resident: its words, if they are in
         memory, of this extent or another. is_filtered: words that only some may read then correct
@@ -162,16 +159,12 @@ class Vocabulary:
 
         Raises `DatabaseUnavailable` and `Saturated`.
         """
-        if len(text) > SHORT_CHARACTERS_MAX and languages:
-            unlisted = await self._threads.run(scope.tenant, spelling.doubtful, text, languages)
-        else:
-            unlisted = spelling.doubtful(text, languages) if languages else []
-        if not unlisted:
+        if not doubtful:
             return CERTAIN
         grants = () if is_filtered else (*scope.grants, *scope.shared)
         asked = _Asked(scope.tenant, grants, (scope.fingerprint, is_filtered), languages)
         era, known = extent.era, self._known_words
-        doubtful = [word for word in unlisted if (asked.visibility, era, word) not in known]
+        doubtful = [word for word in doubtful if (asked.visibility, era, word) not in known]
         if resident is not None and resident.extent.era == era:
             unknown = resident.without_known(doubtful, grants)
             self._remember(asked, era, {*doubtful}.difference(unknown))

@@ -5,6 +5,7 @@ PostgreSQL confirms that the caller may see the best ones at the revisions of th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from index.vocabulary.extent import Extent
 _FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
 # Chunks; with more, PostgreSQL scans as quickly; a starting value, not measured.
 _PROPOSED_MAX = 256
+_CHUNK_ID = itemgetter("chunk_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class ShardSearch:
             rows = best_chunks.best_chunks(question, proposed)
             if _needs_details(prepared.query):
                 await self._read_details(prepared, rows)
-            chunk_ids = {row["chunk_id"] for row in rows}
+            chunk_ids = set(map(_CHUNK_ID, rows))
             if self._in_region and known is not None and _has_reached(shards, known):
                 is_admitted = len(chunk_ids) == len(rows) and all(
                     second_check.admits(scope, question.filter, row) for row in rows
@@ -199,7 +201,7 @@ def _to_found_chunks(prepared: PreparedSearch, found: _Found) -> FoundChunks:
     return FoundChunks(
         prepared=prepared,
         scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in rows],
-        rows={row["chunk_id"]: row for row in rows},
+        rows=dict(zip(map(_CHUNK_ID, rows), rows, strict=True)),
         history=own.history,
         revisions={each.partition: each.revision for each in found.shards},
         access_revision=None if confirmed is None else confirmed.access_revision,

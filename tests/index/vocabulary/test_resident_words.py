@@ -33,6 +33,7 @@ from ingest.write.writer import Writer
 from loadtests.workload.typos import with_typo
 from tests.index.support.residence import Residence, residence
 from tests.index.support.samples import RecordingEmbedder, a_document, put
+from tests.index.vocabulary.test_vocabulary import spelled
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +143,8 @@ async def spellings(
     """Those of the words in memory, and those of the database."""
     is_filtered = len(text) % 5 == 0
     in_memory, looked_up = [
-        await Vocabulary(database).spelling(
+        await spelled(
+            Vocabulary(database),
             scope,
             text,
             languages,
@@ -463,7 +465,8 @@ async def test_a_vocabulary_that_has_grown_is_not_judged_by_its_earlier_words(
     await learn(watched, ["telescope"])
 
     earlier, later = [
-        await Vocabulary(watched).spelling(
+        await spelled(
+            Vocabulary(watched),
             ANA,
             "telescpoe",
             ENGLISH,
@@ -490,8 +493,8 @@ async def test_only_so_many_unknown_words_are_corrected_as_without_words_in_memo
         " ".join([*far, "lihgthouse", "telescpoe"]),
         " ".join(["lihgthouse", *far, "telescpoe"]),
     ):
-        with_words = await Vocabulary(watched).spelling(
-            ANA, text, ENGLISH, extent=loaded.extent, resident=loaded
+        with_words = await spelled(
+            Vocabulary(watched), ANA, text, ENGLISH, extent=loaded.extent, resident=loaded
         )
         assert with_words.corrections == {"lihgthouse": ("lighthouse",)}
 

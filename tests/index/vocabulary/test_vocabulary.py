@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 from random import Random
 from string import ascii_lowercase
+from typing import Any
 
 import asyncpg
 import pytest
@@ -14,7 +15,7 @@ from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
-from index.text.spelling import LETTERS_MAX
+from index.text.spelling import LETTERS_MAX, doubtful
 from index.vocabulary import vocabulary
 from index.vocabulary.extent import Extent
 from index.vocabulary.vocabulary import (
@@ -82,6 +83,14 @@ async def counted(
     return {row["tenant"]: (row["vocabulary_size"], row["rows"]) for row in rows}
 
 
+async def spelled(
+    vocabulary: Vocabulary, scope: Scope, text: str, languages: frozenset[str], **keywords: Any
+) -> Spelling:
+    """The corrections of the words of a query, as a search asks for them."""
+    words = doubtful(text, languages) if languages else ()
+    return await vocabulary.spelling(scope, words, languages, **keywords)
+
+
 def made_up_words(number: int, *, seed: int) -> list[str]:
     """Words of 4 to 12 letters, each once."""
     random = Random(seed)  # noqa: S311  no secret
@@ -96,7 +105,7 @@ async def test_an_unknown_word_is_taken_for_the_nearest_known_one(
 ) -> None:
     await learn(database, ["lighthouse", "lightship", "harbour"])
 
-    spelling = await watched.spelling(of("acme"), "the old lihgthouse", ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), "the old lihgthouse", ENGLISH, extent=at(0))
 
     assert spelling == Spelling({"lihgthouse": ("lighthouse",)}, extent=at(3))
 
@@ -106,7 +115,7 @@ async def test_nothing_near_is_no_correction_but_may_become_one(
 ) -> None:
     await learn(database, ["harbour"])
 
-    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(0))
 
     assert spelling == Spelling({}, extent=at(1))
     assert spelling.holds(at(1))
@@ -117,9 +126,9 @@ async def test_tenants_do_not_share_words(database: Database, watched: Vocabular
     await learn(database, ["lighthouse"], "acme")
     await learn(database, ["lihgthouses"], "beta")
 
-    acme = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
-    beta = await watched.spelling(of("beta"), "lihgthouse", ENGLISH, extent=at(0))
-    nobody = await watched.spelling(of("gamma"), "lihgthouse", ENGLISH, extent=at(0))
+    acme = await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    beta = await spelled(watched, of("beta"), "lihgthouse", ENGLISH, extent=at(0))
+    nobody = await spelled(watched, of("gamma"), "lihgthouse", ENGLISH, extent=at(0))
 
     assert acme.corrections == {"lihgthouse": ("lighthouse",)}
     assert beta.corrections == {}  # the plural of it is known there
@@ -138,11 +147,11 @@ async def test_words_of_a_group_correct_its_members_and_nobody_else(
         "own documents alone": resolve("acme", "eve", ["staff"], ["private"]),
     }
     found = {
-        who: await watched.spelling(scope, "lihgthouse lightship", ENGLISH, extent=at(0))
+        who: await spelled(watched, scope, "lihgthouse lightship", ENGLISH, extent=at(0))
         for who, scope in scopes.items()
     }
-    filtered = await watched.spelling(
-        scopes["member"], "lihgthouse", ENGLISH, extent=at(2), is_filtered=True
+    filtered = await spelled(
+        watched, scopes["member"], "lihgthouse", ENGLISH, extent=at(2), is_filtered=True
     )
 
     corrected = [who for who, spelling in found.items() if spelling.corrections]
@@ -164,8 +173,8 @@ async def test_words_are_kept_for_so_many_groups_of_a_document() -> None:
 async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
     watched: Vocabulary, observed: list[str], at: At
 ) -> None:
-    spelling = await watched.spelling(
-        of("acme"), "when are the holidays of 2026?", ENGLISH, extent=at(0)
+    spelling = await spelled(
+        watched, of("acme"), "when are the holidays of 2026?", ENGLISH, extent=at(0)
     )
 
     assert spelling is CERTAIN
@@ -176,7 +185,7 @@ async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
 async def test_a_tenant_without_languages_costs_no_statement(
     watched: Vocabulary, observed: list[str], at: At
 ) -> None:
-    assert await watched.spelling(of("acme"), "lihgthouse", frozenset(), extent=at(0)) is CERTAIN
+    assert await spelled(watched, of("acme"), "lihgthouse", frozenset(), extent=at(0)) is CERTAIN
     assert observed == []
 
 
@@ -186,8 +195,8 @@ async def test_nobody_is_told_sooner_for_what_others_asked(
     await learn(database, ["zorbified"])
     for subject in ("ana", "eve"):
         for text in ("zorbified", "zorbifeid"):
-            await watched.spelling(of("acme", subject), text, ENGLISH, extent=at(1))
-            await watched.spelling(of("acme", subject), text, ENGLISH, extent=at(1))
+            await spelled(watched, of("acme", subject), text, ENGLISH, extent=at(1))
+            await spelled(watched, of("acme", subject), text, ENGLISH, extent=at(1))
 
     assert observed == ["vocabulary.look_up"] * 4
 
@@ -196,10 +205,10 @@ async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
     database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     await learn(database, ["zorbified"])
-    first = await watched.spelling(of("acme"), "zorbified", ENGLISH, extent=at(0))
+    first = await spelled(watched, of("acme"), "zorbified", ENGLISH, extent=at(0))
     await learn(database, ["zorbifide"])
 
-    again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, extent=at(2))
+    again = await spelled(watched, of("acme"), "Zorbified!", ENGLISH, extent=at(2))
 
     assert first == again == replace(CERTAIN, era=at(0).era)
     assert observed == ["vocabulary.look_up"]
@@ -210,9 +219,9 @@ async def test_a_known_word_of_one_tenant_is_not_remembered_for_another(
 ) -> None:
     await learn(database, ["zorbified"], "acme")
     await learn(database, ["zorbifide"], "beta")
-    await watched.spelling(of("acme"), "zorbified", ENGLISH, extent=at(0))
+    await spelled(watched, of("acme"), "zorbified", ENGLISH, extent=at(0))
 
-    beta = await watched.spelling(of("beta"), "zorbified", ENGLISH, extent=at(0))
+    beta = await spelled(watched, of("beta"), "zorbified", ENGLISH, extent=at(0))
 
     assert beta.corrections == {"zorbified": ("zorbifide",)}
 
@@ -221,11 +230,11 @@ async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
     database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     await learn(database, ["lighthouse"])
-    first = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
-    remembered = await watched.spelling(of("acme"), "a lihgthouse", ENGLISH, extent=at(1))
+    first = await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    remembered = await spelled(watched, of("acme"), "a lihgthouse", ENGLISH, extent=at(1))
     await learn(database, ["lihgthouse"])
 
-    fresh = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(2))
+    fresh = await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(2))
 
     assert first == remembered
     assert observed == ["vocabulary.look_up"] * 2
@@ -236,11 +245,11 @@ async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(
     database: Database, watched: Vocabulary, at: At
 ) -> None:
     await learn(database, ["lighthouse"])
-    await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(0))
     await learn(database, ["lihgthoxse"])
-    await watched.spelling(of("acme"), "qwertzy", ENGLISH, extent=at(0))
+    await spelled(watched, of("acme"), "qwertzy", ENGLISH, extent=at(0))
 
-    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), "lihgthouse", ENGLISH, extent=at(0))
 
     assert spelling == Spelling({"lihgthouse": ("lihgthoxse", "lighthouse")}, extent=at(2))
 
@@ -253,9 +262,9 @@ async def test_only_so_many_words_of_a_query_are_corrected(
     await learn(database, [*known, "lighthouse"])
     text = " ".join(["lighthouse", *(f"{word}j" for word in known)])
 
-    spelling = await watched.spelling(of("acme"), text, ENGLISH, extent=at(0))
-    remembered = await watched.spelling(of("acme"), text, ENGLISH, extent=spelling.extent or at(0))
-    alone = await watched.spelling(of("acme"), f"{known[-1]}j", ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), text, ENGLISH, extent=at(0))
+    remembered = await spelled(watched, of("acme"), text, ENGLISH, extent=spelling.extent or at(0))
+    alone = await spelled(watched, of("acme"), f"{known[-1]}j", ENGLISH, extent=at(0))
 
     assert spelling.corrections == {f"{word}j": (word,) for word in known[:UNKNOWN_MAX]}
     assert remembered == spelling
@@ -308,7 +317,7 @@ async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     words = made_up_words(20_000, seed=3)
     await learn(database, [*words, "lighthouse"])
 
-    spelling = await watched.spelling(of("acme"), "lightohuse", ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), "lightohuse", ENGLISH, extent=at(0))
 
     assert spelling == Spelling({"lightohuse": ("lighthouse",)}, extent=at(20_001))
 
@@ -371,6 +380,6 @@ async def test_any_query_is_answered(
 ) -> None:
     await learn(database, ["zqxq" * (LETTERS_MAX // 4), "istanbul"])
 
-    spelling = await watched.spelling(of("acme"), text, ENGLISH, extent=at(0))
+    spelling = await spelled(watched, of("acme"), text, ENGLISH, extent=at(0))
 
     assert len(spelling.corrections) <= UNKNOWN_MAX
