@@ -11,19 +11,17 @@ from gateway.admin.admin_services import AdminServices
 from gateway.admin.key_schemas import (
     KeyAnswer,
     KeyBody,
-    KeysAnswer,
     KeySummary,
     RotateBody,
     TokenAnswer,
     TokenBody,
-    TokensAnswer,
     TokenSummary,
 )
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.http.responses import encoded_page, json_response
 from index.tenants.keys import ShownKey, ShownToken
 
 _PAGE_MAX = 100
@@ -72,7 +70,7 @@ async def list_keys(context: RequestContext[AdminServices]) -> Response:
     )
     page = rows[:_PAGE_MAX]
     cursor = page[-1].key_id if len(rows) > len(page) else None
-    return json_response(KeysAnswer(keys=tuple(map(_summary, page)), cursor=cursor))
+    return json_response(await encoded_page("keys", page, _summary, cursor))
 
 
 async def rotate_key(context: RequestContext[AdminServices]) -> Response:
@@ -133,7 +131,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
     )
     page = rows[:_PAGE_MAX]
     cursor = page[-1].key_id if len(rows) > len(page) else None
-    return json_response(TokensAnswer(tokens=tuple(map(_token_summary, page)), cursor=cursor))
+    return json_response(await encoded_page("tokens", page, _token_summary, cursor))
 
 
 async def revoke_token(context: RequestContext[AdminServices]) -> Response:

@@ -17,7 +17,6 @@ from gateway.documents.document_schemas import (
     DocumentAnswer,
     DocumentBody,
     DocumentChunkAnswer,
-    DocumentsAnswer,
     DocumentSummary,
     RevisionAnswer,
     WarningAnswer,
@@ -41,7 +40,13 @@ from gateway.documents.preconditions import (
     with_preconditions,
 )
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import json_response, queued_response, read_response, with_revision
+from gateway.http.responses import (
+    encoded_page,
+    json_response,
+    queued_response,
+    read_response,
+    with_revision,
+)
 from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
@@ -245,12 +250,11 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
     cursor = page[-1].document.document_id if len(rows) > len(page) else None
     document_ids = [dated.document.document_id for dated in page]
     context.services.read_log.documents(caller.principal, document_ids)
-    return read_response(
-        DocumentsAnswer(
-            documents=tuple(DocumentSummary(**_summary(dated)) for dated in page),
-            cursor=cursor,
-        )
-    )
+    return read_response(await encoded_page("documents", page, _listed_document, cursor))
+
+
+def _listed_document(dated: DatedDocument) -> DocumentSummary:
+    return DocumentSummary(**_summary(dated))
 
 
 async def patch_access(context: RequestContext[DocumentServices]) -> Response:

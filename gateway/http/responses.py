@@ -1,14 +1,19 @@
 """Responses that several rooms give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 from starlette.responses import Response
 
 from cache.protocol import Revisions
+from common.shares.turns import map_in_steps
 from gateway.auth.freshness import revision_header
 from gateway.schemas import QueuedAnswer
 from gateway.settings.settings import Settings
+
+S = TypeVar("S")
 
 
 def cache_headers(
@@ -32,15 +37,24 @@ class RawResponse(Response):
 STRONG_HEADER = (b"nearhit-consistency", b"strong")
 
 
-def read_response(body: BaseModel) -> Response:
-    """The response to a request that reads the primary."""
+def read_response(body: BaseModel | bytes) -> Response:
+    """The response to a request that reads the primary. body: bytes if it is encoded."""
     response = json_response(body)
     response.raw_headers.append(STRONG_HEADER)
     return response
 
 
-def json_response(body: BaseModel, status: int = 200) -> Response:
-    return Response(body.model_dump_json(), status, media_type="application/json")
+def json_response(body: BaseModel | bytes, status: int = 200) -> Response:
+    encoded = body if isinstance(body, bytes) else body.model_dump_json()
+    return Response(encoded, status, media_type="application/json")
+
+
+async def encoded_page(
+    name: str, items: Iterable[S], to_model: Callable[[S], BaseModel], cursor: str | None
+) -> bytes:
+    """A page of a list, with its items under this name; one of long items takes several steps."""
+    encoded = await map_in_steps(lambda item: to_model(item).model_dump_json().encode(), items)
+    return b'{"%b":[%b],"cursor":%b}' % (name.encode(), b",".join(encoded), to_json(cursor))
 
 
 def with_revision(response: Response, revisions: Revisions, tenant: str) -> Response:
