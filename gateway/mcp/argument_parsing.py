@@ -2,15 +2,15 @@
 
 Models and their clients send `"5"` or `5.0` for 5, one value, its JSON text or values with commas
 between them for a list, and `null`, `"null"`, `""` or `[]` for an argument that they leave out.
-
-Pure.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
 
+from common.shares.threads import TenantThreads
 from gateway import schemas
 from gateway.mcp import tool_schemas
 from gateway.schemas import Body
@@ -26,6 +26,14 @@ _DECODED: Mapping[str, tuple[type, ...]] = {
     "array": (list, str),
     "object": (dict,),
 }
+
+
+async def parse_within(
+    threads: TenantThreads, model: type[Arguments], arguments: bytes
+) -> Arguments:
+    """As `parse`; long arguments in a thread. Raises `Saturated` too."""
+    (parsed,) = await threads.map(partial(parse, model), [arguments])
+    return parsed
 
 
 def parse(model: type[Arguments], arguments: bytes) -> Arguments:

@@ -32,8 +32,7 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
         await context.authenticate()  # nobody without a key makes the worker load anything
         await context.services.protocol.load()
     try:
-        content.decode_json(context.body)
-        request = orjson.loads(context.body)
+        (request,) = await context.threads.map(_decode, [context.body])
     except (problems.Problem, orjson.JSONDecodeError) as error:
         await context.authenticate()
         reason = error.detail if isinstance(error, problems.Problem) else ""
@@ -41,6 +40,11 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
     if isinstance(request, list):
         return await _answer_batch(context, request)
     return await _answer(context, request)
+
+
+def _decode(body: bytes) -> Any:
+    content.decode_json(body)
+    return orjson.loads(body)
 
 
 async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) -> Response:

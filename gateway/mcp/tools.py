@@ -7,6 +7,7 @@ import orjson
 from pydantic import Field
 
 from cache.lookup import ServedAnswer
+from common.shares.threads import STEP_BYTES_MAX
 from gateway import problems, schemas
 from gateway.auth.freshness import revision_header
 from gateway.document_address import Address, address_of, parse_address
@@ -83,7 +84,11 @@ class SourcesListed(Body):
 
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     services = context.services.search
-    request = services.parser.parse_other(context.principal, "mcp", arguments, _search_body)
+    parser, principal = services.parser, context.principal
+    if len(arguments) <= STEP_BYTES_MAX:
+        request = parser.parse_other(principal, "mcp", arguments, _search_body)
+    else:
+        request = await parser.parse_long(context.threads, principal, arguments, _search_body)
     answered = await serve(context, services, request)
     request, answer = answered.request, answered.answer
     headers = [
@@ -116,7 +121,9 @@ def _search_result(services: McpServices, request: SearchRequest, answer: Served
 
 async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    fetch_arguments = argument_parsing.parse(FetchArguments, arguments)
+    fetch_arguments = await argument_parsing.parse_within(
+        context.threads, FetchArguments, arguments
+    )
     services, scope = context.services, full_scope(caller)
     tenant, document_id = parse_address(scope.tenant, fetch_arguments.id)
     dated = await services.documents.read_of(scope, caller.principal.filter, tenant, document_id)
@@ -139,7 +146,7 @@ async def list_sources(
 ) -> tuple[bytes, Headers]:
     """The sources with documents that the caller may read, and the number of these documents."""
     caller = await context.authenticate()
-    argument_parsing.parse(ListSourcesArguments, arguments)
+    await argument_parsing.parse_within(context.threads, ListSourcesArguments, arguments)
     counts = await context.services.documents.sources(
         full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
+from common.shares.threads import STEP_BYTES_MAX
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
@@ -40,7 +41,11 @@ from index.tenants.principals import Principal
 
 async def search(context: RequestContext[SearchServices]) -> Response:
     services = context.services
-    request = services.parser.parse(context.principal, context.body)
+    parser, principal, body = services.parser, context.principal, context.body
+    if len(body) <= STEP_BYTES_MAX:
+        request = parser.parse(principal, body)
+    else:
+        request = await parser.parse_long(context.threads, principal, body)
     if request.body.is_conversational:
         return await _search_conversation(context, request.body)
     context.trace.mark("parse")

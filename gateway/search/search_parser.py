@@ -8,6 +8,7 @@ query is its form: equal forms are equally valid, and mean the same for the same
 from collections.abc import Callable
 
 from common.shares.cache import FairCache
+from common.shares.threads import TenantThreads
 from gateway import content, schemas
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, require_within_limits
@@ -54,6 +55,16 @@ class SearchParser:
             request = self.request_of(principal, read(sent))
             self._requests.put(principal.tenant, key, request)
         return request
+
+    async def parse_long(
+        self,
+        threads: TenantThreads,
+        principal: Principal,
+        sent: bytes,
+        read: Callable[[bytes], SearchBody] | None = None,
+    ) -> SearchRequest:
+        """The same, read in a thread and not remembered. Raises `Saturated` too."""
+        return self.request_of(principal, await threads.run(read or self._validate, sent))
 
     def _of_form(self, principal: Principal, query: str, rest: str) -> SearchRequest | None:
         """The request, if its form was validated for the principal, and the query is valid in it.

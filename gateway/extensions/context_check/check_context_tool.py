@@ -56,7 +56,8 @@ class CheckedResults(Body):
 
 async def _check(context: RequestContext[HeldPassages], arguments: bytes) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    results = argument_parsing.parse(CheckContextArguments, arguments).results
+    parsed = await argument_parsing.parse_within(context.threads, CheckContextArguments, arguments)
+    results = parsed.results
     tenant = caller.principal.tenant
     held = [_held(tenant, result) for result in results]
     states = await context.services.check(full_scope(caller), caller.principal.filter, held)

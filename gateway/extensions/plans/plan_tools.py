@@ -5,6 +5,7 @@ Models fill in flat arguments; they become the body of `POST /v1/search/plan`.
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import orjson
@@ -191,9 +192,12 @@ class StrategiesListed(Body):
 async def search_plan(
     context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
-    parsed = argument_parsing.parse(SearchPlanArguments, arguments)
+    threads = context.threads
+    parsed = await argument_parsing.parse_within(threads, SearchPlanArguments, arguments)
     try:
-        body = schemas.parse(SearchPlanBody, orjson.dumps(parsed.body()))
+        (body,) = await threads.map(
+            partial(schemas.parse, SearchPlanBody), [orjson.dumps(parsed.body())]
+        )
         answered = await run_plan(context, body)
     except problems.Problem as problem:
         if problem.status != 422:
@@ -208,7 +212,7 @@ async def list_strategies(
     context: RequestContext[PlanServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
     tenant = (await context.authenticate()).principal.tenant
-    argument_parsing.parse(ListStrategiesArguments, arguments)
+    await argument_parsing.parse_within(context.threads, ListStrategiesArguments, arguments)
     stored = await summaries(context.services.strategies, tenant)
     strategies = [
         {
