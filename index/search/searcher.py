@@ -177,7 +177,7 @@ class Searcher:
             chunks = await self._find(asked, rows_max, known)
             ranking = _fuse(query, chunks)[:rows_max]
             if query.reorders:  # also a candidate that is no hit decides the order
-                order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
+                order = await self._reordered(query, ranking, chunks)
                 selected = select_hits(query, order, chunks.rows)
                 selected = replace(selected, examined=tuple(one.chunk_id for one in order))
             else:
@@ -194,6 +194,16 @@ class Searcher:
             if found is not None:
                 return found
         return await self._executor.execute(asked, rows_max, known)
+
+    async def _reordered(
+        self, query: Query, ranking: Sequence[FusedChunk], chunks: FoundChunks
+    ) -> Sequence[FusedChunk]:
+        """In a thread if vectors are compared: with 4,000 numbers each, it takes 45 ms."""
+        arguments = (query, ranking, chunks.rows, chunks.extras)
+        if not query.diversity:
+            return reordering.reordered(*arguments)
+        tenant = chunks.prepared.scope.tenant
+        return await self._executor.threads.run(tenant, reordering.reordered, *arguments)
 
     async def _to_result(self, found: _Found) -> SearchResult:
         chunks, prepared = found.chunks, found.chunks.prepared

@@ -62,7 +62,9 @@ def _similarities(
         if vector is not None:
             wide = vector.astype(np.float64)
             matrix[row] = wide / (np.sqrt((wide * wide).sum()) or 1.0)
-    # Not BLAS, whose sums depend on the number of its threads.
-    products = np.einsum("ik,jk->ij", matrix, matrix)
-    rounded: NDArray[np.float64] = np.round(np.maximum(products, 0.0), _DECIMALS)
-    return rounded
+    products = np.empty((len(matrix), len(matrix)))
+    for row in range(len(matrix)):  # each two once
+        # Not BLAS, whose sums depend on the number of its threads.
+        products[row, row:] = np.einsum("k,jk->j", matrix[row], matrix[row:])
+        products[row:, row] = products[row, row:]
+    return products.clip(min=0.0).round(_DECIMALS)
