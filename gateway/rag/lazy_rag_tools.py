@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cache.embedding_cache import EmbeddingCache
 from common.shares.threads import FairThreads
 from gateway.monitoring.metrics import Metrics
-from gateway.rag.postprocessor_names import HEURISTIC, PostprocessorNames
+from gateway.rag.postprocessor_names import HEURISTIC, HEURISTIC_RANKER, PostprocessorNames
 from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.settings.settings import Settings
 
@@ -46,7 +46,7 @@ class LazyRagTools:
         """An answer's cache key includes those that it uses."""
         compressor = self._settings.chat_model_of("compress")
         return PostprocessorNames(
-            HEURISTIC if self._reranker is None else self._reranker.name,
+            HEURISTIC_RANKER if self._reranker is None else self._reranker.name,
             "extract" if compressor is None else f"model:{compressor}",
         )
 

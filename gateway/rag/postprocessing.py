@@ -15,7 +15,7 @@ from common.shares.threads import FairThreads
 from gateway.rag import context, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_hit
-from gateway.rag.postprocessor_names import HEURISTIC, WORDS
+from gateway.rag.postprocessor_names import HEURISTIC, HEURISTIC_RANKER, WORDS
 from gateway.rag.reranking import heuristic_reranker
 from gateway.rag.reranking.reranker import Order, Reranker, RerankerUnavailable
 from gateway.rag.reranking.word_reranker import WordReranker
@@ -101,7 +101,7 @@ def _hits_to_compress(
 def _rank(
     hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
-    if postprocessing.ranker == HEURISTIC:
+    if postprocessing.ranker == HEURISTIC_RANKER:
         scored = zip(hits, heuristic_reranker.scores(query, hits), strict=True)
         return [*sorted(scored, key=lambda scored_hit: -scored_hit[1])]  # ties keep their order
     if llm_output.order is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from index.embedders import static_model
 
 HEURISTIC, WORDS = "heuristic", "words"
+HEURISTIC_RANKER = f"{HEURISTIC}:2"  # with the version of its order
 WORD_RANKER = f"{WORDS}:{static_model.NAME}-{static_model.DIMENSIONS}"
 
 
@@ -12,7 +13,7 @@ WORD_RANKER = f"{WORDS}:{static_model.NAME}-{static_model.DIMENSIONS}"
 class PostprocessorNames:
     """The ranker, and the compressor for `compress: model`; see `index.model.query`."""
 
-    ranker: str = HEURISTIC
+    ranker: str = HEURISTIC_RANKER
     compressor: str = "extract"
 
 

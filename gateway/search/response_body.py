@@ -10,6 +10,7 @@ from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.rag.postprocessor_names import HEURISTIC_RANKER
 from gateway.search.answer_bytes import require_short
 from index.model.query import Query
 from index.model.scope import Scope
@@ -104,7 +105,7 @@ def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None
     None if that is unknown because a model has shortened some texts.
     """
     postprocessing = query.postprocessing
-    if postprocessing is None or postprocessing.ranker in (None, "heuristic"):
+    if postprocessing is None or postprocessing.ranker in (None, HEURISTIC_RANKER):
         llm_output = None
     else:
         from gateway.rag.postprocessing import parse_postprocessing

@@ -7,6 +7,7 @@ contains, plus 0.15 of the share that its title contains. Pure.
 from collections.abc import Sequence
 
 from gateway.rag.reranking.first_scores import first_scores
+from gateway.rag.reranking.reranker import PASSAGE_CHARACTERS_MAX
 from index.model.query import Query
 from index.search.hits import Hit
 from index.text import lexical
@@ -22,7 +23,7 @@ def scores(query: Query, hits: Sequence[Hit]) -> list[float]:
     }
     return [
         SCORE * score
-        + TEXT * _coverage(terms[hit.language], hit.text, hit.language)
+        + TEXT * _coverage(terms[hit.language], hit.text[:PASSAGE_CHARACTERS_MAX], hit.language)
         + TITLE * _coverage(terms[hit.language], hit.title, hit.language)
         for score, hit in zip(first_scores(query, hits), hits, strict=True)
     ]

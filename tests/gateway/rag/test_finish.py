@@ -8,6 +8,7 @@ import pytest
 
 from gateway.rag import postprocessing
 from gateway.rag.reranking import heuristic_reranker, word_reranker
+from gateway.rag.reranking.reranker import PASSAGE_CHARACTERS_MAX
 from index.model.query import Query
 from index.search.hits import Hit
 from index.search.ranking.fusion import FusedChunk
@@ -43,6 +44,16 @@ def test_hits_that_score_nothing_are_told_apart_by_their_words() -> None:
     scores = heuristic_reranker.scores(Query("annual leave", fusion="rrf"), hits)
 
     assert scores == pytest.approx([0.0, 0.25, 0.125])
+
+
+def test_the_heuristic_sees_no_more_of_a_hit_than_other_rerankers() -> None:
+    lexical.load({"en"})
+    early = a_hit(1, "leave " + "lamp " * PASSAGE_CHARACTERS_MAX)
+    late = a_hit(2, "lamp " * PASSAGE_CHARACTERS_MAX + "leave")
+
+    scores = heuristic_reranker.scores(Query("leave", fusion="rrf"), [early, late])
+
+    assert scores == pytest.approx([0.25, 0.0])
 
 
 def test_by_words_a_hit_with_a_word_near_to_that_of_the_query_is_better() -> None:
