@@ -1,6 +1,6 @@
 """An answer computed from the index: the bytes that are sent, cached and compared."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +62,14 @@ async def build_answer(
         best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
         is_degraded=result.degraded,
     )
-    missing_parts = {"embedder": "lexical-only"} if result.degraded else {}
-    if query.postprocessing is None:
-        body = encode(result, query)
-    else:
+    missing_parts, llm_output = {"embedder": "lexical-only"} if result.degraded else {}, None
+    if query.postprocessing is not None:
         postprocessor = (await rag_tools.tools()).postprocessor
         llm_output = await postprocessor.call_models(scope.tenant, result.hits, query)
         missing_parts |= llm_output.failures
+    if query.postprocessing is None and not query.metadata:
+        body = encode(result, query)
+    else:
         body = await rag_tools.threads.run(scope.tenant, encode, result, query, llm_output)
     return ComputedAnswer(
         require_short(body),
@@ -82,7 +83,8 @@ async def build_answer(
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
     """The body as it is sent and cached; it does not tell how it was computed.
 
-    With postprocessing it reads all texts of the hits, for which the event loop must not wait.
+    With postprocessing it reads all texts of the hits, and with metadata as many values, for which
+    the event loop must not wait.
     """
     body: dict[str, Any] = {}
     tenant = result.scope.tenant
@@ -90,6 +92,8 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
         body["hits"] = [_hit(hit, query, tenant) for hit in result.hits]
     else:
         body |= _postprocessed(result.hits, query, tenant, llm_output)
+    if query.metadata:  # of so many values that a thread has to give way between two hits
+        body["hits"] = [*map(_encoded, body["hits"])]
     if query.explain:
         body["corrections"] = result.corrections
     if query.facets:
@@ -97,6 +101,10 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
     if result.low_confidence:
         body["low_confidence"] = True  # the last field: `search_metrics` looks for it there
     return orjson.dumps(body, option=orjson.OPT_UTC_Z)
+
+
+def _encoded(hit: Mapping[str, Any]) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(hit, option=orjson.OPT_UTC_Z))
 
 
 def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None:

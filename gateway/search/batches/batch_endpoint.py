@@ -1,7 +1,10 @@
 """`POST /v1/search/batch`: many searches in one call, all answered at one revision."""
 
+from functools import partial
+
 from starlette.responses import Response
 
+from common.shares.turns import map_in_steps
 from gateway import problems
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
@@ -39,7 +42,8 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     trace.mark("parse")
     admitted = await context.authenticate(freshness=strictest(requested))
     await context.spend(len(body.searches) - 1)
-    requests = [services.request_of(admitted.principal, search) for search in body.searches]
+    request_of = partial(services.request_of, admitted.principal)
+    requests = await map_in_steps(request_of, body.searches)
     for number, request in enumerate(requests):
         require_received(request, settings, f"searches.{number}.")
     trace.mark("revision")
