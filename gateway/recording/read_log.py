@@ -4,7 +4,6 @@ A process that is killed may lose the reads of its last FLUSH_S seconds. The doc
 are parsed from its body later.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,13 +12,14 @@ from datetime import UTC, datetime
 from itertools import chain, starmap
 from typing import Any, NamedTuple, Protocol
 
-import orjson
 import structlog
+from pydantic import BaseModel
 
 from common.audit_actor import SYSTEM, AuditActor
 from common.shares.budget import FairBudget
+from common.shares.turns import map_in_steps
 from gateway.background.background_flush import BackgroundFlush
-from gateway.document_address import address_of_hit
+from gateway.document_address import address_of
 from gateway.recording.answer_log import LoggedAnswer
 from index.audit.audit_log import ReadEvent, parts
 from index.tenants.principals import Principal
@@ -30,7 +30,6 @@ PENDING_ANSWERS_MAX = 10_000
 BODIES_BYTES_MAX = 67_108_864  # of these answers
 PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document; 25 MB
 _READERS_MAX = 100  # readers per transaction, which blocks changes of their tenants for 10 ms
-_VIEWS_MAX = 100  # views processed between two yields to the event loop; 1 ms
 
 log = structlog.get_logger()
 
@@ -45,6 +44,17 @@ class Reader(NamedTuple):
 
 class ReadStore(Protocol):
     async def append_reads(self, reads: Sequence[ReadEvent], /) -> None: ...
+
+
+class _ReadHit(BaseModel):
+    document_id: str
+    tenant: str | None = None
+
+
+class _ReadAnswer(BaseModel):
+    """What is read of an answer: all else, such as metadata of 40 KB a hit, makes no objects."""
+
+    hits: list[_ReadHit]
 
 
 @dataclass(slots=True)
@@ -185,7 +195,8 @@ class ReadLog:
         views, self._pending, self._bodies_bytes = self._pending, {}, 0
         self._answers, self._bodies = _shares(PENDING_ANSWERS_MAX), _shares(BODIES_BYTES_MAX)
         documents_by_body: dict[int, set[str]] = {}
-        for number, view in enumerate(views.values(), start=1):
+
+        def count(view: _PendingView) -> None:
             documents = documents_by_body.get(id(view.body))
             if documents is None:
                 documents = documents_by_body[id(view.body)] = _addresses(
@@ -193,8 +204,8 @@ class ReadLog:
                 )
             counts = _ViewCounts(view.first_s, view.last_s, view.answers, documents)
             self._add_counts(view.reader, counts)
-            if not number % _VIEWS_MAX:
-                await asyncio.sleep(0)
+
+        await map_in_steps(count, views.values())
 
     def _add_counts(self, reader: Reader, more: _ViewCounts) -> None:
         counts = self._counts.get(reader)
@@ -243,7 +254,8 @@ def _shares(total_max: int) -> FairBudget:
 
 def _addresses(tenant: str, body: bytes) -> set[str]:
     """Of the documents in an answer to a caller of the tenant."""
-    return {address_of_hit(tenant, hit) for hit in orjson.loads(body)["hits"]}
+    hits = _ReadAnswer.model_validate_json(body).hits
+    return {address_of(tenant, hit.tenant or tenant, hit.document_id) for hit in hits}
 
 
 def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:

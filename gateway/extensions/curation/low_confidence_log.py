@@ -6,8 +6,9 @@ The asker is not recorded. A process that is killed loses the questions of its l
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import orjson
+from pydantic import BaseModel
 
+from common.shares.turns import map_in_steps
 from gateway.extension import FlushBuffer, new_id
 from gateway.extensions.curation.low_confidence_store import LowConfidenceItem, LowConfidenceStore
 
@@ -15,6 +16,17 @@ FLUSH_S = 1.0
 QUESTIONS_MAX = 1_000  # pending questions; further ones are dropped
 BYTES_MAX = 16_777_216  # bytes of their answers; both are starting values, not measured
 _HITS_MAX = 5  # stored of each answer
+
+
+class _Hit(BaseModel):
+    chunk_id: int
+    document_id: str
+    score: float
+    tenant: str | None = None
+
+
+class _Answer(BaseModel):
+    hits: list[_Hit]
 
 
 @dataclass(slots=True)
@@ -61,7 +73,7 @@ class LowConfidenceLog:
         self.pending.add(tenant, key, _PendingQuestion(question, body, count))
 
     async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
-        items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]
+        items = await map_in_steps(_to_item, pending.items())
         await self._items.add(items, items_max=self._items_max)
 
 
@@ -70,14 +82,8 @@ def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuesti
     return earlier
 
 
-def _to_item(tenant: str, pending: _PendingQuestion) -> LowConfidenceItem:
-    hits = [
-        {
-            "chunk_id": hit["chunk_id"],
-            "document_id": hit["document_id"],
-            "score": hit["score"],
-            **({"tenant": hit["tenant"]} if "tenant" in hit else {}),
-        }
-        for hit in orjson.loads(pending.body)["hits"][:_HITS_MAX]
-    ]
+def _to_item(item: tuple[tuple[str, str], _PendingQuestion]) -> LowConfidenceItem:
+    (tenant, _), pending = item
+    best = _Answer.model_validate_json(pending.body).hits[:_HITS_MAX]
+    hits = [hit.model_dump(exclude_none=True) for hit in best]
     return LowConfidenceItem(tenant, new_id("cur"), pending.question, hits, pending.count)
