@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
+from cache.lookup import ServedAnswer
 from gateway.extension import (
     BATCH_SEARCHES_MAX,
     HeldAnswers,
@@ -59,14 +60,13 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     for request, answer in zip(requests, served, strict=True):
         record_served(services.search, request, answer)
     trace.mark("search")
-    hits = _merge_hits([orjson.loads(answer.body)["hits"] for answer in served], body.results_max)
-    if not hits:
+    tenant, threads = caller.principal.tenant, services.search.rag_tools.threads
+    files = await threads.run(tenant, _found_files, tenant, source, served, body.results_max)
+    if not files:
         await require_store(context, caller)  # without a hit the store may not exist
-    page = SearchPage(
-        search_query=tuple(search.query for search in searches),
-        data=tuple(_found_file(caller.principal.tenant, source, hit) for hit in hits),
+    response = json_response(
+        SearchPage(search_query=tuple(search.query for search in searches), data=files)
     )
-    response = json_response(page)
     timing = (b"server-timing", trace.server_timing().encode())
     response.raw_headers += [
         (b"cache-control", b"no-store"),
@@ -108,6 +108,14 @@ def _search_body(source: str, query: str, body: VectorStoreSearchBody) -> Search
         return search
     narrowed = search.filter.model_copy(update={"attributes": body.filters})
     return search.model_copy(update={"filter": narrowed})
+
+
+def _found_files(
+    own_tenant: str, source: str, served: Sequence[ServedAnswer], files_max: int
+) -> tuple[FoundFile, ...]:
+    """In a thread: the metadata of the hits may have a million values."""
+    hits = _merge_hits([orjson.loads(answer.body)["hits"] for answer in served], files_max)
+    return tuple(_found_file(own_tenant, source, hit) for hit in hits)
 
 
 def _merge_hits(answers: Sequence[Sequence[dict[str, Any]]], hits_max: int) -> list[dict[str, Any]]:
