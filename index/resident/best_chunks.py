@@ -1,7 +1,4 @@
-"""The best of proposed chunks, scored in memory: what `search.exact` returns from PostgreSQL.
-
-Pure.
-"""
+"""The best of proposed chunks, scored in memory: what `search.exact` returns from PostgreSQL."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
@@ -10,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from common.shares.turns import map_in_steps
 from index.model.scope import ScopeName
 from index.resident.shard import AUDIENCE, ProposedChunks, ShardQuestion
 
@@ -20,15 +18,19 @@ _Scored: TypeAlias = tuple[float, int, float | None, float, int, ProposedChunks,
 _best_first = itemgetter(0, 1)
 
 
-def best_chunks(
+async def best_chunks(
     question: ShardQuestion, proposed: Sequence[ProposedChunks]
 ) -> list[dict[str, Any]]:
-    """The best chunks with the fields of their hits, best first, ties to the lower chunk id."""
+    """The best chunks with the fields of their hits, best first, ties to the lower chunk id.
+
+    In steps: the metadata of each may have 64 KB.
+    """
     parts = [_scored(part, question) for part in proposed]
-    scored = sorted(chain.from_iterable(parts), key=_best_first)
+    best = sorted(chain.from_iterable(parts), key=_best_first)
     names = dict[tuple[str, tuple[str, ...]], ScopeName]()  # most chunks have the readers of others
-    rows = []
-    for _, chunk_id, dense, lexical, audience, part, place in scored[: question.count]:
+
+    def to_row(scored: _Scored) -> dict[str, Any]:
+        _, chunk_id, dense, lexical, audience, part, place = scored
         row = part.segment.records.fields(place)
         tokens = part.shard.labels.audiences.tokens[audience]
         readers = row["tenant"], tokens
@@ -37,8 +39,9 @@ def best_chunks(
         row["chunk_id"], row["dense"], row["lexical"] = chunk_id, dense, lexical
         row["allowed_tokens"], row["scope_name"] = tokens, names[readers]
         row["summaries"] = None
-        rows.append(row)
-    return rows
+        return row
+
+    return await map_in_steps(to_row, best[: question.count])
 
 
 def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterable[_Scored]:

@@ -8,6 +8,7 @@ is the one of a scan, to the last bit, on every machine.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numkong
@@ -33,6 +34,7 @@ _FILTERS_MAX = 32  # a byte a row each; a starting value, not measured
 _INLINE_ROWS_MAX = 32_768
 _BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
 _ALL_COMPARED_MAX = 1_024  # rows; to find out which need not be takes longer than to compare them
+_ROWS = attrgetter("rows")  # of proposed chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ def _propose(
     error_max = question.error_max
     lowest = max(_kth_best(scores, question.count) - 2 * error_max, -error_max)
     proposed = [_at_least(lowest, part) for part in compared]
-    return proposed if sum(len(part.rows) for part in proposed) <= proposed_max else None
+    return proposed if sum(map(len, map(_ROWS, proposed))) <= proposed_max else None
 
 
 class _Compared(NamedTuple):

@@ -140,7 +140,7 @@ class ShardSearch:
             proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
             if proposed is None:
                 return None
-            rows = best_chunks.best_chunks(question, proposed)
+            rows = await best_chunks.best_chunks(question, proposed)
             if _needs_details(prepared.query):
                 await self._read_details(prepared, rows)
             chunk_ids = set(map(_CHUNK_ID, rows))

@@ -85,4 +85,5 @@ def test_the_best_are_among_the_proposed(seed: int) -> None:
         (chunks,) = proposed
         assert set(best.tolist()) <= set(chunks.rows.tolist())
         assert len(chunks.rows) < 2 * COUNT
-        assert [row["chunk_id"] for row in best_chunks(question, proposed)] == ids
+        rows = asyncio.run(best_chunks(question, proposed))
+        assert [row["chunk_id"] for row in rows] == ids
