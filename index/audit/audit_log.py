@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from common.audit_actor import ActingPrincipal, current_actor
 from index.audit.audit_chain import AuditHead
+from index.errors import RightsLost
 from index.model.identifiers import in_normal_form
 from index.postgres.database import Database
 from index.postgres.session import Session
@@ -94,12 +95,22 @@ ANY = AuditLogFilter()
 async def append(
     session: Session, tenant: str, action: str, target: str = "", **details: Any
 ) -> None:
-    """Append a row for the current actor; details must hold no text, title or key."""
+    """Append a row for the current actor; details must hold no text, title or key.
+
+    Raises `RightsLost` if the credential with whose rights the actor acts has ended. An end of a
+    credential appends a row too, and rows are appended one at a time until the commit: so either
+    the end is seen here, or it is acknowledged after the session's transaction.
+    """
+    actor = current_actor()
     if session.logged:
-        actor = current_actor()
-        await session.rows(
-            "audit_log.append", tenant, actor.subject, actor.key_id, action, target, details
-        )
+        row = (actor.subject, actor.key_id, action, target, details)
+        access_revision = await session.value("audit_log.append", tenant, *row)
+    else:
+        access_revision = await session.value("audit_log.omit", tenant)
+    if actor.tenant != tenant or actor.access_revision in (None, access_revision):
+        return
+    if not await session.value("principals.has_rights", tenant, actor.key_id, actor.subject):
+        raise RightsLost
 
 
 def parts(documents: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -9,11 +9,9 @@ from typing import Any
 
 import orjson
 
-from common.audit_actor import current_actor
 from index.audit import audit_log
 from index.documents import quotas
 from index.documents.forgetting import Forgotten
-from index.errors import RightsLost
 from index.model.document import Document
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
@@ -105,7 +103,6 @@ async def commit(
         changes, growth, public_chunks=public_chunk_delta, words=words, space=space
     )
     row = await _advance(session, tenant, advance)
-    await _require_rights(session, tenant, row["access_revision"])
     await quotas.require_room(session, tenant, row, growth, default_quotas)
     rows = {tenant: row}
     if public := [change for change in changes if change.was_public or change.is_public]:
@@ -117,19 +114,6 @@ async def commit(
             session, tenant, f"documents.{action}", documents=documents, **audit_fields
         )
     return _to_commit_result(rows)
-
-
-async def _require_rights(session: Session, tenant: str, access_revision: int) -> None:
-    """Raises `RightsLost` if the credential with whose rights the session acts has ended.
-
-    The session has raised the tenant's revision. An end of a key raises the access revision in the
-    same row, so either it is seen here, or it is acknowledged after the session's transaction.
-    """
-    actor = current_actor()
-    if actor.tenant != tenant or actor.access_revision in (None, access_revision):
-        return
-    if not await session.value("principals.has_rights", tenant, actor.key_id, actor.subject):
-        raise RightsLost
 
 
 async def mark_popularity(

@@ -3,6 +3,10 @@
 -- name: append
 SELECT audit_append($1, $2, $3, $4, $5, $6);
 
+-- name: omit
+-- $1 tenant: as `append`, without a row.
+SELECT audit_omit($1);
+
 -- name: heads
 -- $1 tenant, or null for every tenant with a head or rows. The recursion jumps from one tenant's rows to
 -- the next tenant's. One snapshot returns the last row by the head, and the first and last by the rows.

@@ -339,7 +339,7 @@ advanced AS (
         stored_bytes = stored_bytes + $11,
         languages = languages || ARRAY(SELECT unnest($2::text[]) EXCEPT SELECT unnest(languages))
     WHERE tenant = $1
-    RETURNING revision, access_revision, :amounts
+    RETURNING revision, :amounts
 ),
 pruned AS (
     DELETE FROM change_log WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
@@ -352,7 +352,7 @@ logged AS (
     SELECT $1, revision, $5, $6, $7, $8, $9, $12 FROM advanced
 ),
 :restored_embeddings
-SELECT revision, access_revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
+SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 
 -- name: embeddings
 -- $1 tenant, $2 space, $3 digests. A zero vector stands for none: the embedder is asked again.

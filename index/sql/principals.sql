@@ -147,15 +147,23 @@ JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
     )
 JOIN tenants AS everyone ON everyone.tenant = 'public'
 
+-- fragment: ended_here
+-- By the transaction itself, which may end the rights with which it acts.
+xmin = pg_current_xact_id()::xid
+
 -- name: has_rights
--- $1 tenant, $2 key or token, null for a web token, $3 subject: whether the credential still works.
+-- $1 tenant, $2 key or token, null for a web token, $3 subject: whether no other transaction has ended the
+-- credential, or one that it was made with.
 SELECT
-    NOT EXISTS (SELECT FROM suspended_subjects WHERE tenant = $1 AND subject = $3)
+    NOT EXISTS (
+        SELECT FROM suspended_subjects WHERE tenant = $1 AND subject = $3 AND NOT :ended_here
+    )
     AND ($2::text IS NULL OR EXISTS (
-        SELECT FROM (
-            :holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL
-        ) AS holder
-        WHERE holder.expires_at IS NULL OR holder.expires_at > clock_timestamp()
+        SELECT FROM keys AS own WHERE own.tenant = $1 AND own.key_id = $2 AND (
+            SELECT count(*) FROM keys
+            WHERE tenant = $1 AND key_id = ANY (own.ancestor_key_ids || own.key_id)
+              AND (:ended_here OR revoked_at IS NULL AND least(expires_at, 'infinity') > clock_timestamp())
+        ) = cardinality(own.ancestor_key_ids) + 1
     ));
 
 -- name: holder

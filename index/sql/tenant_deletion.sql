@@ -15,6 +15,9 @@ SELECT progress FROM jobs WHERE job_id = $1;
 WITH deleted AS (DELETE FROM jobs WHERE tenant = $1 RETURNING true)
 SELECT count(*) FROM deleted;
 
+-- name: lock_keys
+SELECT key_id FROM keys WHERE tenant = $1 ORDER BY key_id FOR UPDATE;
+
 -- name: delete_keys
 WITH deleted AS (DELETE FROM keys WHERE tenant = $1 RETURNING is_token)
 SELECT count(*) FILTER (WHERE NOT is_token) FROM deleted;

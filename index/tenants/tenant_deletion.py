@@ -59,18 +59,18 @@ class TenantDeletion:
         are locked in the same order as elsewhere.
         """
         async with self._database.transaction() as session:
-            dropped = {
-                "jobs": await session.value("tenant_deletion.delete_jobs", tenant),
-                "keys": await session.value("tenant_deletion.delete_keys", tenant),
-            }
+            jobs = await session.value("tenant_deletion.delete_jobs", tenant)
+            await session.rows("tenant_deletion.lock_keys", tenant)
             await session.rows("tenant_deletion.pause_sources", tenant)
             await session.rows("tenant_deletion.delete_audits", tenant)
             if await session.value("tenant_deletion.mark", tenant) is None:
                 return None
             was_public = await _withdraw_public(session, tenant)
-            await audit_log.append(session, tenant, "tenant.delete")
+            await audit_log.append(session, tenant, "tenant.delete")  # by a key that still works
+            keys = await session.value("tenant_deletion.delete_keys", tenant)
             running: str | None = await session.value("tenant_deletion.find_job", target(tenant))
-            job_id = running or await job_queue.enqueue(session, _job(tenant, dropped))
+            job = _job(tenant, {"jobs": jobs, "keys": keys})
+            job_id = running or await job_queue.enqueue(session, job)
             return ClosedTenant(job_id, was_public)
 
     async def progress(self, job_id: str) -> Counts:

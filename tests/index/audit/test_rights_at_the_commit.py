@@ -1,0 +1,120 @@
+"""A change is committed only while the credential with whose rights it is made works."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from common.audit_actor import acting_as
+from gateway.extensions.plans.strategy_store import StrategyStore
+from gateway.extensions.subscriptions.subscription_store import NewSubscription, SubscriptionStore
+from index.errors import RightsLost
+from index.model.scope import Maker
+from index.postgres.database import Database
+from index.sources.source_store import SourceConfig, SourceStore
+from index.tenants.keys import KeyStore, NewKey
+from index.tenants.principals import Principal, PrincipalStore
+from index.tenants.query_gate_store import QueryGateStore
+from index.tenants.tenant_deletion import TenantDeletion
+from index.tenants.tenant_store import TenantStore
+from tests.index.conftest import connected
+
+pytestmark = pytest.mark.anyio
+
+KEY = NewKey("key_1", b"1", "ana", (), ("admin",), None)
+TOKEN = replace(KEY, key_id="tok_1", digest=b"2", is_token=True, made_with="key_1")
+NEW_KEY = replace(KEY, key_id="key_2", digest=b"3", subject="eve")
+SOURCE = SourceConfig("folder", {"path": "."}, None, paused=False, next_run_at=None)
+SUBSCRIPTION = NewSubscription(
+    "sub_1", "acme", "ana", "key_1", {"query": "leave"}, reports_hits=False, interval_ms=1_000
+)
+LATER = timedelta(hours=1)
+
+CHANGES: Mapping[str, Callable[[Database], Awaitable[Any]]] = {
+    "key": lambda database: KeyStore(database).create("acme", NEW_KEY),
+    "rotation": lambda database: KeyStore(database).rotate(
+        "acme", "key_other", "key_2", b"3", datetime.now(UTC) + LATER
+    ),
+    "source": lambda database: SourceStore(database).put("acme", "wiki", SOURCE),
+    "member": lambda database: TenantStore(database).add_member("acme", "people", "eve"),
+    "gate": lambda database: QueryGateStore(database).put("acme", "hours", {}),
+    "strategy": lambda database: StrategyStore(database).put("acme", "best", {}),
+    "subscription": lambda database: SubscriptionStore(database).create(
+        SUBSCRIPTION, tenant_max=9, subject_max=9
+    ),
+    "deletion": lambda database: TenantDeletion(database).close("acme"),
+}
+ENDS: Mapping[str, str] = {
+    "of the key": "UPDATE keys SET revoked_at = now() WHERE key_id = 'key_1'",
+    "of the subject": "INSERT INTO suspended_subjects (tenant, subject) VALUES ('acme', 'ana')",
+    "of the tenant": "DELETE FROM keys WHERE tenant = 'acme'",
+}
+
+
+@pytest.fixture(params=[True, False], ids=["logged", "unlogged"])
+async def changed(
+    request: pytest.FixtureRequest, database_url: str, tenants: TenantStore
+) -> AsyncIterator[Database]:
+    """A database with and without an audit log."""
+    async with connected(database_url, logged=request.param) as database:
+        keys = KeyStore(database)
+        for key in (KEY, TOKEN, replace(KEY, key_id="key_other", digest=b"4")):
+            await keys.create("acme", key)
+        yield database
+
+
+async def holder(database: Database, key_id: str) -> Principal:
+    principal = await PrincipalStore(database).holder_now("acme", key_id)
+    assert principal is not None
+    return principal
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_key_that_is_revoked_after_its_request_was_admitted_changes_nothing(
+    changed: Database, change: str
+) -> None:
+    ana = await holder(changed, "key_1")
+    await KeyStore(changed).revoke("acme", "key_1")
+
+    with acting_as(ana), pytest.raises(RightsLost):
+        await CHANGES[change](changed)
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("key_id", ["key_1", "tok_1"])
+async def test_whatever_ends_a_credential_ends_its_changes(
+    changed: Database,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    end: str,
+    key_id: str,
+) -> None:
+    ana = await holder(changed, key_id)
+    await connection.execute(ENDS[end])
+    await connection.execute("UPDATE tenants SET access_revision = access_revision + 1")
+
+    with acting_as(ana), pytest.raises(RightsLost):
+        await CHANGES["member"](changed)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_change_goes_on_beside_other_ends(changed: Database, change: str) -> None:
+    ana = await holder(changed, "key_1")
+    await KeyStore(changed).revoke("acme", "tok_1")
+
+    with acting_as(ana):
+        assert await CHANGES[change](changed) is not False
+
+
+async def test_a_credential_may_end_itself(changed: Database) -> None:
+    keys = KeyStore(changed)
+    with acting_as(await holder(changed, "tok_1")):
+        assert await keys.revoke_token(Maker("acme", "ana", "tok_1"), "tok_1")
+    with acting_as(await holder(changed, "key_other")):
+        assert await keys.rotate("acme", "key_other", "key_2", b"3", datetime.now(UTC))
+    with acting_as(await holder(changed, "key_1")):
+        assert await keys.revoke("acme", "key_1")
+    with acting_as(await holder(changed, "key_2")):
+        assert await TenantDeletion(changed).close("acme") is not None
