@@ -55,17 +55,18 @@ SELECT document_id FROM vector_store_files WHERE tenant = $1 AND source = $2;
 DELETE FROM vector_stores WHERE tenant = $1 AND source = $2;
 
 -- name: attach
--- $2 source, $3 file, $4 document, $5 subject, $6 batch or null, $7 key or token or null
+-- $2 source, $3 file, $4 document, $5 subject, $6 batch or null, $7 key or token or null. What an earlier
+-- request has attached stays as it is until the result of this one is recorded.
 INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id, key_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant, source, file_id) DO UPDATE SET
-    subject = excluded.subject, batch_id = excluded.batch_id, key_id = excluded.key_id,
-    job_id = NULL, error_code = NULL, error = NULL
+ON CONFLICT (tenant, source, file_id) DO UPDATE SET file_id = excluded.file_id
 RETURNING created_at;
 
 -- name: record_file
--- $2 source, $3 file, $4 job or null, $5 code of the error or null, $6 error or null: the result
-UPDATE vector_store_files SET job_id = $4, error_code = $5, error = $6
+-- $2 source, $3 file, $4 subject, $5 batch or null, $6 key or token or null, $7 job or null, $8 code of the
+-- error or null, $9 error or null: the result of the request
+UPDATE vector_store_files
+SET subject = $4, batch_id = $5, key_id = $6, job_id = $7, error_code = $8, error = $9
 WHERE tenant = $1 AND source = $2 AND file_id = $3;
 
 -- name: detach

@@ -18,6 +18,7 @@ from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from gateway.extensions.vector_stores.vector_store_store import (
     AttachedFile,
+    AttachRequest,
     VectorStore,
     VectorStoreStore,
 )
@@ -80,15 +81,8 @@ async def _attach(
     tenant = caller.principal.tenant
     stores = VectorStoreStore(context.services.stores.database)
     document_id = document_id_of(store, file.file_id)
-    attached_at = await stores.attach(
-        tenant,
-        store.source,
-        file_id=file.file_id,
-        document_id=document_id,
-        subject=caller.principal.subject,
-        key_id=caller.principal.key_id,
-        batch_id=batch_id,
-    )
+    request = AttachRequest(caller.principal.subject, batch_id, caller.principal.key_id)
+    attached_at = await stores.attach(tenant, store.source, file.file_id, document_id, request)
     written, job_id, code, error, size_bytes = None, None, None, None, 0
     try:
         text = await _text(context, caller, file)
@@ -119,7 +113,7 @@ async def _attach(
         chunker=body.chunker or chunking_config.DEFAULT,
         size_bytes=size_bytes,
     )
-    await stores.record_file(tenant, store.source, attached, job_id)
+    await stores.record_file(tenant, store.source, attached, request, job_id)
     return Attachment(attached, written)
 
 

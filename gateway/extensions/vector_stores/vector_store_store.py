@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -46,6 +46,15 @@ class AttachedFile:
     metadata: Mapping[str, Any] | None
     chunker: str | None
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttachRequest:
+    """By whom a file is attached. key_id: None for a web token."""
+
+    subject: str
+    batch_id: str | None
+    key_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,35 +128,32 @@ class VectorStoreStore:
             await audit_log.append(session, tenant, "vector_store.forget", source)
 
     async def attach(
-        self,
-        tenant: str,
-        source: str,
-        *,
-        file_id: str,
-        document_id: str,
-        subject: str,
-        key_id: str | None,
-        batch_id: str | None = None,
+        self, tenant: str, source: str, file_id: str, document_id: str, request: AttachRequest
     ) -> datetime:
         """When the file was first attached to the source."""
-        arguments = (file_id, document_id, subject, batch_id, key_id)
+        arguments = (file_id, document_id, *astuple(request))
         row = await self._database.row("vector_stores.attach", tenant, source, *arguments)
         assert row is not None, "the statement has one row"
         attached_at: datetime = row["created_at"]
         return attached_at
 
     async def record_file(
-        self, tenant: str, source: str, file: AttachedFile, job_id: str | None
+        self,
+        tenant: str,
+        source: str,
+        file: AttachedFile,
+        request: AttachRequest,
+        job_id: str | None,
     ) -> None:
         """Record the result of attaching the file."""
-        arguments = (file.file_id, job_id, file.error_code, file.error)
+        arguments = (file.file_id, *astuple(request), job_id, file.error_code, file.error)
         await self._database.rows("vector_stores.record_file", tenant, source, *arguments)
 
     async def detach(self, tenant: str, source: str, file_id: str) -> None:
         await self._database.rows("vector_stores.detach", tenant, source, file_id)
 
     async def forget_refused(self, tenant: str, source: str, file_id: str) -> None:
-        """Forget a file of which nothing has become: no document, no job and no failure."""
+        """Forget a file of which no request has made a document, a job or a failure."""
         await self._database.rows("vector_stores.forget_refused", tenant, source, file_id)
 
     async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:

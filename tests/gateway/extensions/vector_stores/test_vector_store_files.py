@@ -13,6 +13,7 @@ from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.model import document, form
 from index.search.query_embedder import Embedder
+from tests.conftest import run_sql
 from tests.gateway.extensions.vector_stores.test_vector_store_rights import done
 from tests.gateway.extensions.vector_stores.test_vector_stores import (
     LEAVE,
@@ -26,6 +27,12 @@ from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
 
+# As many failed writes as a tenant may have.
+FULL_QUEUE = """
+INSERT INTO jobs (job_id, tenant, kind, target, state, attempts_max, ended_at)
+SELECT 'job_' || number, 'acme', 'document.write', '', 'failed', 1, now()
+FROM generate_series(1, 10000) AS number
+"""
 STATIC = {"type": "static", "static": {"max_chunk_size_tokens": 200, "chunk_overlap_tokens": 20}}
 
 
@@ -167,6 +174,28 @@ async def test_nothing_is_left_of_a_file_whose_attachment_was_refused(
     document = {"text": "Hello.", "source": store}
     written = await ana.call("PUT", f"/v1/documents/{store}/{file.id}", json=document)
     assert written.status_code == 409, "it is no file of the store"
+
+
+@pytest.mark.slow
+async def test_a_refused_attachment_leaves_the_pending_one_as_it_was(
+    settings: Settings, embedder: Embedder, database_url: str
+) -> None:
+    settings = settings.model_copy(update={"document_inline_bytes_max": 1})
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        async with client_of(await gateway.caller("ana")) as client:
+            file = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
+            store = await client.vector_stores.create(name="Handbook")
+            batch = await client.vector_stores.file_batches.create(store.id, file_ids=[file.id])
+            await run_sql(database_url, FULL_QUEUE)
+
+            with pytest.raises(openai.InternalServerError, match="queue is full"):
+                await client.vector_stores.files.create(store.id, file_id=file.id)
+
+            pending = await client.vector_stores.file_batches.list_files(
+                batch.id, vector_store_id=store.id
+            )
+    assert [(each.id, each.status) for each in pending.data] == [(file.id, "in_progress")]
 
 
 @pytest.mark.slow

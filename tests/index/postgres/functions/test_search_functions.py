@@ -16,7 +16,11 @@ from gateway.extensions.context_check.held_passages import HeldPassage, HeldPass
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from gateway.extensions.vector_stores.file_store import FileListing
-from gateway.extensions.vector_stores.vector_store_store import FileFilter, VectorStoreStore
+from gateway.extensions.vector_stores.vector_store_store import (
+    AttachRequest,
+    FileFilter,
+    VectorStoreStore,
+)
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
@@ -145,8 +149,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.sources(ANA, Filter(), limit=100)
     passage = HeldPassage(None, "acme", "acme1", None)
     await HeldPassages(recorded).check(ANA, Filter(), [passage])
-    told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben", "key_id": "key_1"}
-    await VectorStoreStore(database).attach("acme", "handbook", **told)
+    request = AttachRequest("ben", None, "key_1")
+    await VectorStoreStore(database).attach("acme", "handbook", "file-1", "acme1", request)
     stores, one = VectorStoreStore(recorded), FileFilter(file_id="file-1")
     for newest_first in (True, False):
         page = FileListing(None, newest_first=newest_first, limit=10)
