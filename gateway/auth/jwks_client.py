@@ -1,6 +1,7 @@
 """The public keys of an issuer of web tokens, fetched from where it publishes them."""
 
 import asyncio
+import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,12 @@ import structlog
 from jwt import PyJWK
 from pydantic import BaseModel
 
+from common import background_tasks
 from gateway import problems
 from gateway.auth import jwk
 
 KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
+FETCH_S_MAX = 5.0
 _KEYS_BYTES_MAX = 1_000_000
 _PAUSE_S = 10.0  # between two fetches: anybody can send tokens with unknown keys
 
@@ -38,6 +41,7 @@ class JwksClient:
 
     lifetime_s: the age from which a use fetches the set again.
     stale_s_max: the age up to which the set is used while the issuer is unavailable.
+    fetch_s_max: time of a whole fetch.
     """
 
     def __init__(
@@ -48,17 +52,19 @@ class JwksClient:
         *,
         lifetime_s: float,
         stale_s_max: float,
+        fetch_s_max: float = FETCH_S_MAX,
     ) -> None:
         self._client = client
         self._url = url
         self._clock_s = clock_s
         self._lifetime_s = min(lifetime_s, stale_s_max)
         self._stale_s_max = stale_s_max
+        self._fetch_s_max = fetch_s_max
         self._keys: list[dict[str, Any]] = []
         self._thumbprints: frozenset[str] = frozenset()
         self._fetched_s = self._tried_s = float("-inf")
         self._is_unavailable = False
-        self._fetching = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
         """None unless exactly one key fits. Raises a 503 `Problem` if the keys are too old."""
@@ -93,10 +99,14 @@ class JwksClient:
         except jwt.PyJWTError:
             return None
 
+    async def close(self) -> None:
+        if self._fetching is not None:
+            await background_tasks.end(self._fetching)
+
     async def _refresh(self) -> None:
         """Fetch the keys if they are old, one request at a time while the issuer is unavailable."""
         if self._age_s() > self._lifetime_s:
-            if not (self._is_unavailable and self._fetching.locked()):
+            if not (self._is_unavailable and self._fetching is not None):
                 await self._fetch()
             if self._age_s() > self._stale_s_max:
                 raise problems.issuer_unavailable()
@@ -105,22 +115,31 @@ class JwksClient:
         return self._clock_s() - self._fetched_s
 
     async def _fetch(self) -> None:
-        """Fetch the keys, unless another request has just tried. A failure leaves the old keys."""
-        requested_s = self._clock_s()
-        async with self._fetching:
-            if self._tried_s > requested_s - min(_PAUSE_S, self._lifetime_s):
+        """Fetch the keys, or wait for those being fetched, unless that was tried a moment ago.
+
+        A request that ends meanwhile ends no fetch, for which the others would have to pause.
+        """
+        if self._fetching is None:
+            if self._tried_s > self._clock_s() - min(_PAUSE_S, self._lifetime_s):
                 return
             self._tried_s = self._clock_s()
-            try:
+            context = contextvars.Context()  # the fetch is no step of the request's tenant
+            self._fetching = asyncio.create_task(self._replace_keys(), context=context)
+        await asyncio.shield(self._fetching)
+
+    async def _replace_keys(self) -> None:
+        """A failure leaves the old keys."""
+        try:
+            async with asyncio.timeout(self._fetch_s_max):
                 self._keys = await self._download()
-            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-                self._is_unavailable = True
-                log.warning(
-                    "issuer", state="unavailable", detail=f"{type(error).__name__}: {error}"
-                )
-                return
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError) as error:
+            self._is_unavailable = True
+            log.warning("issuer", state="unavailable", detail=f"{type(error).__name__}: {error}")
+        else:
             self._thumbprints = frozenset(filter(None, map(jwk.thumbprint, self._keys)))
             self._fetched_s, self._is_unavailable = self._tried_s, False
+        finally:
+            self._fetching = None
 
     async def _download(self) -> list[dict[str, Any]]:
         received = bytearray()

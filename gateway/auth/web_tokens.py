@@ -23,7 +23,7 @@ from common import tls
 from gateway import problems
 from gateway.auth import protected_resource
 from gateway.auth.audiences import normal_form, normal_forms
-from gateway.auth.jwks_client import KEY_TYPES, JwksClient, VerificationKey
+from gateway.auth.jwks_client import FETCH_S_MAX, KEY_TYPES, JwksClient, VerificationKey
 from gateway.auth.protected_resource import ProtectedResource
 from gateway.auth.roles import ROLES, Role
 from gateway.errors import CommandError
@@ -32,7 +32,6 @@ from gateway.settings.settings import Settings
 from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
 from index.tenants.principals import Claims
 
-_FETCH_S_MAX = 5.0
 KEYS_LIFETIME_S = 300.0  # then they are fetched again; a withdrawn key is accepted for so long
 _KEYS_STALE_S_MAX = 3_600.0  # while the issuer is away; then a web token gets 503
 _LEEWAY_S = 30.0  # between the issuer's clock and ours
@@ -228,7 +227,7 @@ async def open_client(
         keys = None
         if url is not None:
             client = httpx2.AsyncClient(
-                timeout=_FETCH_S_MAX, follow_redirects=False, verify=tls.verifying()
+                timeout=FETCH_S_MAX, follow_redirects=False, verify=tls.verifying()
             )
             await stack.enter_async_context(client)
             keys = JwksClient(
@@ -238,6 +237,7 @@ async def open_client(
                 lifetime_s=KEYS_LIFETIME_S,
                 stale_s_max=_KEYS_STALE_S_MAX,
             )
+            stack.push_async_callback(keys.close)
         yield WebTokenReader(
             keys,
             None if secret is None else secret.get_secret_value(),

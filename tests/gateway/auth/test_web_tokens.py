@@ -14,6 +14,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
+from common import background_tasks
 from gateway.auth import jwks_client, web_tokens
 from gateway.errors import CommandError
 from gateway.problems import Problem
@@ -417,6 +418,34 @@ async def _refusal(caller: Caller) -> httpx2.Response:
             answer = await caller.call("POST", "/v1/search", json=SEARCH)
             if answer.status_code != 200:
                 return answer
+
+
+async def test_a_request_that_ends_ends_no_fetch_of_keys(issuer: Issuer) -> None:
+    """Else whoever sends unknown keys and leaves at once keeps everybody from fetching."""
+    issuer.sends_keys.clear()
+    async with httpx2.AsyncClient(verify=False) as http:
+        keys = jwks_client.JwksClient(http, issuer.url, lambda: 0.0, lifetime_s=60, stale_s_max=600)
+        leaving = asyncio.create_task(keys.key("unknown", "RS256"))
+        await asyncio.wait_for(issuer.asked_for_keys.wait(), 60)
+
+        await background_tasks.end(leaving)
+        issuer.sends_keys.set()
+
+        assert await keys.key("RS256-1", "RS256") is not None
+    assert issuer.fetches == 1
+
+
+async def test_an_issuer_whose_keys_never_end_is_away(issuer: Issuer) -> None:
+    now_s = 0.0
+    async with httpx2.AsyncClient(verify=False) as http, asyncio.timeout(60):
+        keys = jwks_client.JwksClient(
+            http, issuer.url, lambda: now_s, lifetime_s=60, stale_s_max=600, fetch_s_max=0.1
+        )
+        assert await keys.key("RS256-1", "RS256") is not None
+        issuer.drips, now_s = True, 61.0
+
+        assert await keys.key("RS256-1", "RS256") is not None
+    assert issuer.fetches == 2
 
 
 async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(issuer: Issuer) -> None:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 ISSUER, AUDIENCE = "https://login.example", "nearhit"
@@ -44,6 +44,9 @@ class Issuer:
         self.url = ""
         self.status = 200
         self.fetches = 0
+        self.drips = False
+        self.asked_for_keys, self.sends_keys = asyncio.Event(), asyncio.Event()
+        self.sends_keys.set()
         self.base = ""
         self.granted: list[str] = []
         self.asked: list[dict[str, str]] = []
@@ -87,6 +90,10 @@ class Issuer:
 
     async def answer(self, _: Request) -> Response:
         self.fetches += 1
+        self.asked_for_keys.set()
+        if self.drips:
+            return StreamingResponse(_drip())
+        await self.sends_keys.wait()
         return Response(json.dumps(self.published), self.status, media_type="application/json")
 
     async def metadata(self, _: Request) -> Response:
@@ -176,6 +183,12 @@ async def issuing() -> AsyncIterator[Issuer]:
     finally:
         server.should_exit = True
         await serving
+
+
+async def _drip() -> AsyncIterator[bytes]:
+    while True:
+        yield b" "
+        await asyncio.sleep(0.01)
 
 
 @cache
