@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.model.chunk_kind import Kind, kind_of
 from index.postgres.database import Database
 from index.postgres.session import Row
 
@@ -39,10 +38,6 @@ class ChangedChunk:
     space: str | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
-
-    @property
-    def kind(self) -> Kind:
-        return kind_of(self.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)

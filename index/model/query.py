@@ -58,22 +58,23 @@ class Filter:
 
     def admits(self, chunk: FilteredChunk) -> bool:
         """Whether the filter admits the chunk, by its own fields."""
-        return KINDS.admits(self.kinds, chunk) and self.admits_document(chunk)
+        return all(condition.admits(value, chunk) for condition, value in self.conditions)
 
     def admits_document(self, chunk: FilteredChunk) -> bool:
-        """Whether the document meets all conditions but `kinds`, which is of its chunks."""
-        for condition, value in zip(_DOCUMENT_CONDITIONS, _of_documents(self), strict=True):
-            if value is not None and not condition.admits(value, chunk):
-                return False
-        return True
+        """Whether the chunk's document meets all conditions on documents."""
+        return all(
+            condition.admits(value, chunk)
+            for condition, value in self.conditions
+            if condition.table == "documents"
+        )
 
     @property
     def conditions(self) -> Sequence[tuple[FilterCondition[Any], Any]]:
         """Those that may leave something out, with their values."""
-        if _of_documents(self) == _OF_ALL_DOCUMENTS:
-            return ((KINDS, self.kinds),)  # as for most searches
-        asked = zip(CONDITIONS.values(), _values(self), strict=True)
-        return [each for each in asked if each[1] is not None]
+        values = _values(self)
+        if values == _DEFAULTS:
+            return _DEFAULT_CONDITIONS  # as for most searches
+        return _asked(values)
 
     @property
     def is_narrow(self) -> bool:
@@ -87,12 +88,20 @@ class Filter:
 
     @property
     def unindexed(self) -> "Filter | None":
-        """The filter without the conditions that shards test themselves; None if none remains."""
-        if not self.is_narrow:
+        """The conditions on documents that shards don't test themselves; None if there are none."""
+        values = _of_documents(self)
+        if values == _OF_ALL_DOCUMENTS:
             return None
-        rows = zip(CONDITIONS.items(), _values(self), strict=True)
-        values = {name: value for (name, each), value in rows if each.mask is None}
-        return Filter(**values) if any(value is not None for value in values.values()) else None
+        rows = zip(_DOCUMENT_CONDITIONS.items(), values, strict=True)
+        asked = {
+            name: value for (name, each), value in rows if each.mask is None and value is not None
+        }
+        return Filter(**asked) if asked else None
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether it has a condition on chunks that shards don't test themselves."""
+        return bool(_UNMASKED) and any(getattr(self, name) is not None for name in _UNMASKED)
 
     def narrowed(self, limits: "Filter") -> "Filter":
         """The conjunction of both filters; limits: without conditions that can't be merged."""
@@ -101,8 +110,8 @@ class Filter:
         merged: dict[str, Any] = {}
         for name, condition in CONDITIONS.items():
             asked, limit = getattr(self, name), getattr(limits, name)
-            if limit is None or condition.sql is None:
-                continue  # which chunks of a document are hits is for the search to say
+            if limit == getattr(_ANYTHING, name):
+                continue
             assert condition.both is not None, "a token has none"
             try:
                 merged[name] = limit if asked is None else condition.both(asked, limit)
@@ -123,8 +132,22 @@ FILTER = TypeAdapter(Filter)  # of its JSON forms
 _ANYTHING = Filter()
 # Read by name each time: `replace` and `==` of whole filters take twenty times as long.
 _values = attrgetter(*CONDITIONS)
-_DOCUMENT_CONDITIONS = [each for each in CONDITIONS.values() if each.sql is not None]
-_of_documents = attrgetter(*(name for name, each in CONDITIONS.items() if each.sql is not None))
+_DEFAULTS = _values(_ANYTHING)
+
+
+def _asked(values: Sequence[Any]) -> Sequence[tuple[FilterCondition[Any], Any]]:
+    rows = zip(CONDITIONS.values(), values, strict=True)
+    return [each for each in rows if each[1] is not None]
+
+
+_DEFAULT_CONDITIONS = _asked(_DEFAULTS)
+_DOCUMENT_CONDITIONS = {
+    name: each for name, each in CONDITIONS.items() if each.table == "documents"
+}
+_UNMASKED = [
+    name for name, each in CONDITIONS.items() if each.table == "chunks" and each.mask is None
+]
+_of_documents = attrgetter(*_DOCUMENT_CONDITIONS)
 _OF_ALL_DOCUMENTS = _of_documents(_ANYTHING)
 
 

@@ -6,34 +6,60 @@ filters: so a new condition moves no parameter of the statements that include th
 Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from index.model.conditions.condition import FilterCondition
+from index.model.conditions.condition import FilterCondition, Table
 from index.model.query import CONDITIONS, Filter
 
-_FIRST = 5  # parameter, after those of the scope
-_OWN = {name: each for name, each in CONDITIONS.items() if each.parameter is not None}
-_OTHERS = {
-    name: each
-    for name, each in CONDITIONS.items()
-    if each.sql is not None and each.parameter is None
-}
-_OBJECT = f"${_FIRST + len(_OWN)}::jsonb"
-_own_values, _other_values = attrgetter(*_OWN), attrgetter(*_OTHERS)
-_NO_OTHERS = (None,) * len(_OTHERS)
+_FIRST: Mapping[Table, int] = {"documents": 5, "chunks": 22}  # parameter, in `search.sql`
+
+
+def _named(table: Table, *, has_parameter: bool) -> Sequence[str]:
+    return [
+        name
+        for name, each in CONDITIONS.items()
+        if each.table == table and (each.parameter is not None) == has_parameter
+    ]
+
+
+_OWN = {table: _named(table, has_parameter=True) for table in _FIRST}
+_OTHERS = {table: _named(table, has_parameter=False) for table in _FIRST}
+_KEYS = [*_OTHERS["documents"], *_OTHERS["chunks"]]
+_own_values, _other_values = attrgetter(*_OWN["documents"]), attrgetter(*_KEYS)
+_NO_OTHERS = (None,) * len(_KEYS)
+_OBJECT = f"${_FIRST['documents'] + len(_OWN['documents'])}::jsonb"
+
+
+def _own_parameters(table: Table) -> Mapping[str, FilterCondition[Any]]:
+    rows = [CONDITIONS[name] for name in _OWN[table]]
+    return {f"${number}::{row.parameter}": row for number, row in enumerate(rows, _FIRST[table])}
 
 
 def _fragments() -> Mapping[str, str]:
-    """By name: whether the filter admits a row of `documents`, and whether there is a filter."""
-    own = {f"${_FIRST + at}::{each.parameter}": each for at, each in enumerate(_OWN.values())}
-    others = {f"({_OBJECT} -> '{name}')": each for name, each in _OTHERS.items()}
-    of_object = "\n    AND ".join(_condition(argument, each) for argument, each in others.items())
-    conditions = [_condition(argument, each) for argument, each in own.items()]
-    conditions.append(f"({_OBJECT} IS NULL OR (\n    {of_object}\n))")
-    is_absent = " AND ".join(f"{argument} IS NULL" for argument in (*own, _OBJECT))
-    return {"passes_filter": "\nAND ".join(conditions), "is_filtered": f"NOT ({is_absent})"}
+    """By name: whether the filter admits a row of each table, and whether there is a filter."""
+    is_absent = " AND ".join(f"{each} IS NULL" for each in (*_own_parameters("documents"), _OBJECT))
+    return {
+        "passes_filter": _passes("documents"),
+        "passes_chunk_filter": _passes("chunks"),
+        "is_filtered": f"NOT ({is_absent})",
+    }
+
+
+def _passes(table: Table) -> str:
+    others = {f"({_OBJECT} -> '{name}')": CONDITIONS[name] for name in _OTHERS[table]}
+    conditions = [*_conditions(_own_parameters(table))]
+    if others:
+        of_object = "\n    AND ".join(_conditions(others))
+        conditions.append(f"({_OBJECT} IS NULL OR (\n    {of_object}\n))")
+    return "\nAND ".join(conditions)
+
+
+def _conditions(arguments: Mapping[str, FilterCondition[Any]]) -> Iterator[str]:
+    for argument, condition in arguments.items():
+        text = condition.sql.strip().replace(":value", argument)
+        yield f"({argument} IS NULL OR ({text}))"
 
 
 def arguments(document_filter: Filter) -> tuple[Any, ...]:
@@ -41,15 +67,14 @@ def arguments(document_filter: Filter) -> tuple[Any, ...]:
     own, others = _own_values(document_filter), _other_values(document_filter)
     if others == _NO_OTHERS:
         return (*own, None)
-    asked = zip(_OTHERS.items(), others, strict=True)
-    given = {name: each.argument(value) for (name, each), value in asked if value is not None}
+    asked = zip(_KEYS, others, strict=True)
+    given = {name: CONDITIONS[name].argument(value) for name, value in asked if value is not None}
     return (*own, given)
 
 
-def _condition(argument: str, condition: FilterCondition[Any]) -> str:
-    assert condition.sql is not None
-    text = condition.sql.strip().replace(":value", argument)
-    return f"({argument} IS NULL OR ({text}))"
+def chunk_arguments(document_filter: Filter) -> Sequence[Any]:
+    """Those of `passes_chunk_filter` alone, in the order of the parameters."""
+    return [CONDITIONS[name].argument(getattr(document_filter, name)) for name in _OWN["chunks"]]
 
 
 FRAGMENTS = _fragments()

@@ -231,9 +231,10 @@ VisibleRows: TypeAlias = tuple[Shard, ShardSegment, NDArray[np.bool_]]
 def can_answer(query: Query) -> bool:
     """Whether a shard can propose for the query.
 
-    It can't for queries that need legs, or more than one statement: those read PostgreSQL alone.
+    It can't for queries that need legs, more than one statement, or what no shard holds of chunks:
+    those read PostgreSQL alone.
     """
-    return not query.by_legs and not query.needs_snapshot
+    return not (query.by_legs or query.needs_snapshot or query.filter.needs_tables)
 
 
 @dataclass(frozen=True, slots=True)

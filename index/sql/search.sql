@@ -8,8 +8,7 @@
 --   $18 share of the dense score in the score of a chunk
 --   $20 extend each text by the chunk before it and the chunk after it
 --   $21 embedding space of the dense vector; chunks of other spaces are compared by words alone
---   $22 kind to leave out: true for summaries, whose identifiers are below zero, false for pieces of
---       text, null for neither
+--   $22 the kind of chunks to leave out, of `passes_chunk_filter`: see index/postgres/filter_sql.py
 --   $23 return the summaries of the sections that a hit is in
 --   $24 candidates of each leg, for passes with legs
 -- $19 differs by statement, and so does $15 of the survey.
@@ -37,10 +36,6 @@ $13::boolean AND audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))
 -- The embedding space of a row of `tenants`; null means that of the index.
 coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta), $21)
 
--- fragment: is_of_kind
--- Of a chunk. No index has this form, and the planner's estimate for it depends on no statistics.
-(chunk_id < 0) IS DISTINCT FROM $22::boolean
-
 -- fragment: comparable_query
 -- The dense query vector if it is in the tenant's space, else null. Evaluated once.
 (SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :embedding_space = $21)
@@ -65,7 +60,7 @@ FROM others
 CROSS JOIN LATERAL (
     SELECT chunk_id, dense, lexical FROM chunks
     WHERE chunks.partition_no = others.partition_no AND chunks.document_key = others.document_key
-      AND :is_of_kind
+      AND :passes_chunk_filter
     OFFSET 0
 ) AS chunks
 
@@ -288,7 +283,7 @@ visible AS (
         SELECT :compared
         FROM (SELECT *, :comparable_query AS asked FROM chunks) AS chunks
         WHERE $13 AND partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
-          AND (tenant = $1) IS TRUE AND :is_of_kind AND document_key = ANY (ARRAY(:own))
+          AND (tenant = $1) IS TRUE AND :passes_chunk_filter AND document_key = ANY (ARRAY(:own))
         OFFSET 0
     )
     UNION ALL
@@ -359,7 +354,7 @@ head AS (:head_with_legs)
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, 1 - (dense::halfvec({dimensions}) <=> $15::halfvec({dimensions})) AS dense
     FROM chunks_{partition_no} AS chunks
-    WHERE vector_dims(dense) = {dimensions} AND :is_of_kind AND :is_seen AND (
+    WHERE vector_dims(dense) = {dimensions} AND :passes_chunk_filter AND :is_seen AND (
         SELECT :embedding_space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
     )
     ORDER BY dense::halfvec({dimensions}) <=> $15::halfvec({dimensions}) LIMIT $24
@@ -369,7 +364,7 @@ dense_leg AS (SELECT chunk_id, dense FROM nearest WHERE dense <> 'NaN' ORDER BY 
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
     FROM chunks_{partition_no} AS chunks
-    WHERE lexical_terms(lexical) && $19::integer[] AND :is_of_kind
+    WHERE lexical_terms(lexical) && $19::integer[] AND :passes_chunk_filter
     ORDER BY 3 DESC, chunk_id
 ),
 lexical_leg AS (

@@ -14,7 +14,7 @@ _NO_FILTER = Filter()
 
 def _listed(conditions: Mapping[str, FilterCondition[Any]]) -> Iterable[str]:
     """The names in the order of the body: the conditions on chunks are the last."""
-    names = sorted(conditions, key=lambda name: conditions[name].sql is None)
+    names = sorted(conditions, key=lambda name: conditions[name].table == "chunks")
     for name in list(names):
         if (other := conditions[name].listed_before) is not None:
             names.remove(name)

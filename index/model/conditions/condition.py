@@ -8,12 +8,11 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from index.model.chunk_kind import Kind
-
 Value = TypeVar("Value")
 # Which rows of a segment of a shard; of its fields, `ids` is below zero for summaries.
 Rows: TypeAlias = Callable[[Any], NDArray[np.bool_] | bool]
 ColumnName: TypeAlias = Literal["sources", "languages", "tags", "documents"]
+Table: TypeAlias = Literal["documents", "chunks"]
 HitProperty: TypeAlias = Literal["document_ids", "sources", "tags", "languages"]
 
 
@@ -24,6 +23,8 @@ class NothingMeetsBoth(Exception):
 class FilteredChunk(Protocol):
     """The fields that conditions read of a chunk and its document."""
 
+    @property
+    def chunk_id(self) -> int: ...
     @property
     def document_id(self) -> str: ...
     @property
@@ -36,8 +37,6 @@ class FilteredChunk(Protocol):
     def metadata(self) -> Mapping[str, Any]: ...
     @property
     def updated_at(self) -> datetime: ...
-    @property
-    def kind(self) -> Kind: ...
 
 
 class ShardColumns(Protocol):
@@ -80,17 +79,19 @@ class FilterCondition(Generic[Value]):
     field, description: of the field in the body of a request.
     canonical: from the field's value, the value in a canonical query: equal for all that must get
         the same answer; None if it leaves nothing out. Lists are sorted and lose duplicates.
-    sql: the condition on a row of `documents`, constant text in which `:value` stands for the
-        argument. None for a condition on chunks, which the statements of `search.sql` hold.
-    parameter: the type of the first conditions' own parameters, which take the value itself. The
-        others share a JSON object: one more parameter would move those behind it in all statements.
-    argument: from the value, what the JSON object holds.
+    table: whose rows `sql` is a condition on.
+    sql: constant text in which `:value` stands for the argument.
+    parameter: the type of the first conditions' own parameters, which take the value itself, or of
+        one on chunks. The others share a JSON object: one more parameter would move those behind it
+        in all statements.
+    argument: from the value, what the JSON object or the parameter of chunks takes.
     admits: whether a chunk meets the condition, by its own fields.
     mask: which rows of a shard meet it; None if shards lack what it reads. The second check asks
         `admits` of each chunk that `mask` has let through. So these two are written twice: they
         share no function that knows the condition.
     both: the value that the documents meet that meet both values, for the filters of tokens. Raises
-        `NothingMeetsBoth`. None if there is no such value: then tokens can't have the condition.
+        `NothingMeetsBoth`. None if there is no such value, and for a condition on chunks: then
+        tokens can't have the condition.
     tool: how agents state it; None if they can't.
     takes: what the field can take from the hits of an earlier step of a plan.
     is_dated: whether a document may begin or cease to meet it though no chunk of it changes. Each
@@ -102,7 +103,8 @@ class FilterCondition(Generic[Value]):
     field: Any
     description: str
     canonical: Callable[[Any], Value | None] = _canonical
-    sql: str | None
+    table: Table = "documents"
+    sql: str
     parameter: str | None = None
     argument: Callable[[Value], Any] = _same
     admits: Callable[[Value, FilteredChunk], bool]

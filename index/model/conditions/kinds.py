@@ -4,14 +4,14 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from index.model.chunk_kind import Kind
+from index.model.chunk_kind import Kind, kind_of
 from index.model.conditions.condition import FilterCondition, Rows, ShardColumns
 
 Kinds: TypeAlias = tuple[Kind, ...]
 
 
-def kind_left_out(kinds: Kinds) -> bool | None:
-    """The argument of `is_of_kind`: True for summaries, False for texts, None for neither."""
+def _left_out(kinds: Kinds) -> bool | None:
+    """True for summaries, False for texts, None for neither."""
     return None if len(kinds) > 1 else "text" in kinds
 
 
@@ -27,9 +27,12 @@ def _mask(kinds: Kinds, _columns: ShardColumns) -> Rows:
 KINDS: FilterCondition[Kinds] = FilterCondition(
     field=Annotated[tuple[Kind, ...], Field(min_length=1)],
     description="whether hits are chunks of the text, summaries, or both",
-    # `is_of_kind` of `search.sql`: a scan of chunks reads it first, and knows no document yet.
-    sql=None,
-    admits=lambda kinds, chunk: chunk.kind in kinds,
+    table="chunks",
+    # No index has this form, and the planner's estimate for it depends on no statistics.
+    sql="(chunk_id < 0) IS DISTINCT FROM :value",
+    parameter="boolean",
+    argument=_left_out,
+    admits=lambda kinds, chunk: kind_of(chunk.chunk_id) in kinds,
     mask=_mask,
-    both=None,  # it belongs to a search
+    both=None,
 )

@@ -8,7 +8,6 @@ masks of shards, which number audiences and fields: of a condition, it takes `ad
 from types import SimpleNamespace
 from typing import Any
 
-from index.model.chunk_kind import kind_of
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.postgres.session import Row
@@ -24,7 +23,7 @@ def admits(scope: Scope, document_filter: Filter, row: Row) -> bool:
     """
     if not _is_seen(scope, row):
         return False
-    chunk: Any = SimpleNamespace(**row, kind=kind_of(row["chunk_id"]))
+    chunk: Any = SimpleNamespace(**row)
     return all(
         condition.admits(value, chunk)
         for condition, value in document_filter.conditions

@@ -6,7 +6,7 @@ from typing import Any
 
 from pgvector import SparseVector
 
-from index.model.conditions.kinds import kind_left_out
+from index.postgres import filter_sql
 from index.postgres.session import Row
 from index.search.preparation import PreparedSearch
 from index.search.ranking.fusion import Candidate
@@ -57,7 +57,7 @@ def pass_arguments(
         statement_argument,
         query.expand,
         embedded_query.space,
-        kind_left_out(query.filter.kinds),
+        *filter_sql.chunk_arguments(query.filter),
         query.summaries,
     )
 

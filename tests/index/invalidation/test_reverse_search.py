@@ -1,7 +1,7 @@
 """The reverse search against its rules, read one by one for each answer."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangedChunk, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
+from index.model.conditions.condition import Table
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index.support import filters, worlds
@@ -131,7 +132,7 @@ class ReverseRules:
         """A removed or changed chunk may have been of any counted document."""
         return self.entry.reads_all_documents and (
             bool(self.news.outdated or self.news.repositioned)
-            or any(map(self._may_be_seen, self.news.changed_chunks))
+            or any(self._may_be_seen(each, ["documents"]) for each in self.news.changed_chunks)
         )
 
     @property
@@ -153,18 +154,18 @@ class ReverseRules:
         )
 
     def _enters(self, arrival: ChangedChunk) -> bool:
-        return self._may_be_seen(arrival) and (
+        return self._may_be_seen(arrival, filters.TABLES) and (
             self._is_near(arrival) or self._says_it(arrival) or self._is_good(arrival)
         )
 
-    def _may_be_seen(self, arrival: ChangedChunk) -> bool:
+    def _may_be_seen(self, arrival: ChangedChunk, tables: Collection[Table]) -> bool:
         scope, wanted = self.entry.scope, self.entry.query.filter
         seen = (
             arrival.tenant == HOME and scope.admits(arrival.owner, arrival.readers)
             if self.at_home
             else arrival.tenant != HOME and "public" in arrival.readers
         )
-        return seen and filters.meets(as_document(arrival), arrival.updated_at, wanted)
+        return seen and filters.meets(arrival, wanted, tables)
 
     def _is_near(self, arrival: ChangedChunk) -> bool:
         entry = self.entry
@@ -199,11 +200,6 @@ class ReverseRules:
     def _words(self, arrival: ChangedChunk) -> float:
         weights = self.entry.lexical.items()
         return sum(weight * arrival.lexical.get(term, 0) for term, weight in weights)
-
-
-def as_document(arrival: ChangedChunk) -> Any:
-    """What a filter reads stands under the same names."""
-    return arrival
 
 
 keys = st.sampled_from(["a", "b", "c", "d"])

@@ -1,6 +1,7 @@
 """Each condition of a filter means one thing, in each of the ways in which it is spelled."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from pydantic import ValidationError
 
 from index.model.conditions.condition import FilterCondition
-from index.model.document import Document
 from index.model.query import CONDITIONS, FILTER, Filter
 from index.postgres import filter_sql
 from index.resident.building import loading
@@ -20,17 +20,20 @@ from tests.index.support.filters import SAMPLES
 
 pytestmark = pytest.mark.anyio
 
-DOCUMENTS = [
-    (document, worlds.updated_at(hours))
-    for hours, (_, document) in enumerate(worlds.made_up_documents(seed=2026))
+# Of each document one chunk, which is a text or a summary.
+CHUNKS = [
+    filters.as_chunk(document, worlds.updated_at(at), chunk_id=at + 1 if at % 3 else -at - 1)
+    for at, (_, document) in enumerate(worlds.made_up_documents(seed=2026))
 ]
-OF_CHUNKS = {"kinds"}  # which the statements of `search.sql` hold
-# `$1` is the documents, and nothing is asked of the scope.
+EVERYTHING = Filter(kinds=("summary", "text"))
+PASSES_FILTER = filter_sql.FRAGMENTS["passes_filter"]
+PASSES_CHUNK_FILTER = filter_sql.FRAGMENTS["passes_chunk_filter"].replace("$22", "$13")
+# `$1` is the chunks, and nothing is asked of the scope.
 STATEMENT = f"""
-SELECT array_agg(coalesce({filter_sql.FRAGMENTS["passes_filter"]}, false) ORDER BY number)
-FROM jsonb_to_recordset($1) AS documents (
-    number integer, document_id text, source text, language text, tags text[], metadata jsonb,
-    updated_at timestamptz
+SELECT array_agg(coalesce({PASSES_FILTER} AND {PASSES_CHUNK_FILTER}, false) ORDER BY number)
+FROM jsonb_to_recordset($1) AS chunks (
+    number integer, chunk_id bigint, document_id text, source text, language text, tags text[],
+    metadata jsonb, updated_at timestamptz
 )
 WHERE $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL"""  # noqa: S608  text of ours
 
@@ -38,23 +41,12 @@ WHERE $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL"""  # noqa: S60
 async def in_postgresql(
     connection: "asyncpg.Connection[asyncpg.Record]", wanted: Filter
 ) -> list[bool]:
-    rows = [
-        {
-            "number": number,
-            "document_id": document.document_id,
-            "source": document.source,
-            "language": document.language,
-            "tags": document.tags,
-            "metadata": document.metadata,
-            "updated_at": updated_at,
-        }
-        for number, (document, updated_at) in enumerate(DOCUMENTS)
-    ]
+    rows = [{"number": number, **vars(chunk)} for number, chunk in enumerate(CHUNKS)]
     *own, others = filter_sql.arguments(wanted)
     as_json = None if others is None else orjson.dumps(others).decode()
-    documents = orjson.dumps(rows).decode()
+    chunks = orjson.dumps(rows).decode()
     found: list[bool] = await connection.fetchval(
-        STATEMENT, documents, None, None, None, *own, as_json
+        STATEMENT, chunks, None, None, None, *own, as_json, *filter_sql.chunk_arguments(wanted)
     )
     return found
 
@@ -62,22 +54,21 @@ async def in_postgresql(
 def in_a_shard(condition: FilterCondition[Any], value: Any) -> list[bool]:
     assert condition.mask is not None
     labels = loading.new_labels()
-    rows = [_codes(labels, document) for document, _ in DOCUMENTS]
-    segment = SimpleNamespace(
-        labels=np.array(rows).T, ids=np.arange(len(rows)), has_summaries=False
-    )
+    rows = [_codes(labels, chunk) for chunk in CHUNKS]
+    ids = np.array([chunk.chunk_id for chunk in CHUNKS])
+    segment = SimpleNamespace(labels=np.array(rows).T, ids=ids, has_summaries=True)
     admitted = condition.mask(value, labels)(segment)
     found: list[bool] = np.broadcast_to(admitted, len(rows)).tolist()
     return found
 
 
-def _codes(labels: Any, document: Document) -> Sequence[int]:
+def _codes(labels: Any, chunk: Any) -> Sequence[int]:
     return (
         0,
-        labels.sources.code(document.source),
-        labels.languages.code(document.language),
-        labels.tags.code(document.tags),
-        labels.documents.code(document.document_id),
+        labels.sources.code(chunk.source),
+        labels.languages.code(chunk.language),
+        labels.tags.code(chunk.tags),
+        labels.documents.code(chunk.document_id),
         0,
     )
 
@@ -88,20 +79,22 @@ async def test_a_condition_means_the_same_however_it_is_spelled(
 ) -> None:
     condition, sample = CONDITIONS[name], SAMPLES[name]
     for value in sample.values[:12]:
-        meant = [sample.meets(value, document, at) for document, at in DOCUMENTS]
+        meant = [sample.meets(value, chunk) for chunk in CHUNKS]
 
-        admitted = [condition.admits(value, filters.as_chunk(*each)) for each in DOCUMENTS]
-        assert admitted == meant
+        assert [condition.admits(value, chunk) for chunk in CHUNKS] == meant
         if condition.mask is not None:
             assert in_a_shard(condition, value) == meant
-        if name not in OF_CHUNKS:
-            assert await in_postgresql(connection, Filter(**{name: value})) == meant
+        assert await in_postgresql(connection, replace(EVERYTHING, **{name: value})) == meant
 
 
-def test_a_condition_of_documents_has_sql_and_takes_its_value_as_an_argument() -> None:
-    for name, condition in CONDITIONS.items():
-        assert (condition.sql is None) == (name in OF_CHUNKS)
-        assert condition.sql is None or ":value" in condition.sql
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_takes_its_value_as_an_argument_and_a_token_has_none_on_chunks(
+    name: str,
+) -> None:
+    condition = CONDITIONS[name]
+
+    assert ":value" in condition.sql
+    assert condition.table == "documents" or condition.both is None
 
 
 def _functions(function: Any) -> set[Any]:

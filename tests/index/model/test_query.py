@@ -24,7 +24,9 @@ pytestmark = pytest.mark.anyio
 
 WORLD = [document for _, document in worlds.made_up_documents(seed=2026)]
 # Conditions that no token has, as two of them are not one.
-UNMERGED = {name: st.none() for name, each in CONDITIONS.items() if each.sql and not each.both}
+UNMERGED = {
+    name: st.just(filters.DEFAULTS[name]) for name, each in CONDITIONS.items() if not each.both
+}
 
 scalars = st.sampled_from([None, True, False, 0, 1, 1.0, 0.5, -0.0, "", "a", "1", "null"])
 values = scalars | st.lists(scalars, max_size=3)
@@ -72,7 +74,8 @@ def test_a_filter_admits_what_meets_all_of_it(
 ) -> None:
     chunk = filters.as_chunk(document, updated_at)
 
-    assert wanted.admits(chunk) == filters.meets(document, updated_at, wanted)
+    assert wanted.admits(chunk) == filters.meets(chunk, wanted)
+    assert wanted.admits_document(chunk) == filters.meets(chunk, wanted, ["documents"])
 
 
 @pytest.mark.slow
@@ -86,14 +89,15 @@ def test_a_filter_admits_what_meets_all_of_it(
 def test_a_filter_narrowed_by_another_admits_what_both_do(
     asked: Filter, limits: Filter, document: Document, updated_at: datetime
 ) -> None:
-    admitted = filters.meets(document, updated_at, asked.narrowed(limits))
+    chunk = filters.as_chunk(document, updated_at)
+    admitted = filters.meets(chunk, asked.narrowed(limits))
 
-    both = [filters.meets(document, updated_at, wanted) for wanted in (asked, limits)]
+    both = [filters.meets(chunk, wanted) for wanted in (asked, limits)]
     assert admitted == all(both)
 
 
 def a_chunk(metadata: dict[str, Any]) -> Any:
-    return SimpleNamespace(source="wiki", metadata=metadata, kind="text")
+    return SimpleNamespace(source="wiki", metadata=metadata, chunk_id=1)
 
 
 @settings(max_examples=examples(500))

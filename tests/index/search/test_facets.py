@@ -72,7 +72,7 @@ async def test_facets_count_each_visible_document_that_the_filter_admits_once(
     values_max: int,
 ) -> None:
     query = Query("sensor", filter=wanted, facets=fields, facet_values_max=values_max)
-    visible = filters.visible(world.pieces, asking, names, wanted)
+    visible = filters.visible(world.pieces, asking, names, wanted, ["documents"])
     documents = {(one.tenant, one.document.document_id): one.document for one in visible}
 
     scope = resolve(

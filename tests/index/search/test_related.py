@@ -59,7 +59,7 @@ async def test_a_hit_names_each_visible_document_that_is_one_step_away(
     names = SCOPES[-1]
     visible = {
         (piece.tenant, piece.document.document_id): piece.document
-        for piece in filters.visible(world.pieces, asking, names, query.filter)
+        for piece in filters.visible(world.pieces, asking, names, query.filter, ["documents"])
     }
     scope = resolve(
         asking.tenant,

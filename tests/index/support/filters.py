@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from hypothesis import strategies as st
 
 from index.model.attributes import Condition
+from index.model.conditions.condition import Table
 from index.model.document import Document
-from index.model.query import Filter
+from index.model.query import CONDITIONS, Filter
 from index.model.scope import ScopeName
 from tests.index.support import worlds
 from tests.index.support.samples import subsets
@@ -43,13 +44,16 @@ COMPARISONS = (
 
 MOMENTS = [worlds.updated_at(hours) for hours in range(3 * worlds.DOCUMENTS_PER_TENANT + 1)]
 
+TABLES: Collection[Table] = get_args(Table)
+DEFAULTS = {name: getattr(Filter(), name) for name in CONDITIONS}
+
 
 @dataclass(frozen=True, slots=True)
 class ConditionSample:
-    """values: canonical ones. meets: whether a document meets one that was written at a time."""
+    """values: canonical ones. meets: whether a chunk, as of `as_chunk`, meets one."""
 
     values: Sequence[Any]
-    meets: Callable[[Any, Document, datetime], bool]
+    meets: Callable[[Any, Any], bool]
 
 
 def is_valid(metadata: Mapping[str, Any], day: str) -> bool:
@@ -101,88 +105,86 @@ def _some(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 SAMPLES: Mapping[str, ConditionSample] = {
     "sources": ConditionSample(
-        _some(worlds.SOURCES), lambda sources, document, _: document.source in sources
+        _some(worlds.SOURCES), lambda sources, chunk: chunk.source in sources
     ),
     "tags_any": ConditionSample(
-        _some(worlds.TAGS),
-        lambda tags, document, _: not set(document.tags).isdisjoint(tags),
+        _some(worlds.TAGS), lambda tags, chunk: not set(chunk.tags).isdisjoint(tags)
     ),
     "tags_all": ConditionSample(
-        _some(worlds.TAGS[:2]),
-        lambda tags, document, _: set(document.tags).issuperset(tags),
+        _some(worlds.TAGS[:2]), lambda tags, chunk: set(chunk.tags).issuperset(tags)
     ),
     "languages": ConditionSample(
-        _some([*worlds.LANGUAGES, "pt"]),
-        lambda languages, document, _: document.language in languages,
+        _some([*worlds.LANGUAGES, "pt"]), lambda languages, chunk: chunk.language in languages
     ),
-    "updated_after": ConditionSample(MOMENTS, lambda bound, _, updated_at: updated_at >= bound),
-    "updated_before": ConditionSample(MOMENTS, lambda bound, _, updated_at: updated_at < bound),
+    "updated_after": ConditionSample(MOMENTS, lambda bound, chunk: chunk.updated_at >= bound),
+    "updated_before": ConditionSample(MOMENTS, lambda bound, chunk: chunk.updated_at < bound),
     "documents": ConditionSample(
         _some([f"d{number}" for number in range(5)]),
-        lambda documents, document, _: document.document_id in documents,
+        lambda documents, chunk: chunk.document_id in documents,
     ),
     "exclude_documents": ConditionSample(
         _some([f"d{number}" for number in range(5)]),
-        lambda documents, document, _: document.document_id not in documents,
+        lambda documents, chunk: chunk.document_id not in documents,
     ),
     "metadata": ConditionSample(
         [*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}],
-        lambda metadata, document, _: holds(document.metadata, metadata),
+        lambda metadata, chunk: holds(chunk.metadata, metadata),
     ),
     "attributes": ConditionSample(
-        COMPARISONS, lambda condition, document, _: compares(document.metadata, condition)
+        COMPARISONS, lambda condition, chunk: compares(chunk.metadata, condition)
     ),
     "valid_on": ConditionSample(
         [DAYS[:1], DAYS[1:2], DAYS[1:]],
-        lambda days, document, _: all(is_valid(document.metadata, day) for day in days),
+        lambda days, chunk: all(is_valid(chunk.metadata, day) for day in days),
     ),
     "as_of": ConditionSample(
         _some(INSTANTS),
-        lambda instants, document, _: all(
-            is_valid_at(document.metadata, instant) for instant in instants
-        ),
+        lambda instants, chunk: all(is_valid_at(chunk.metadata, instant) for instant in instants),
     ),
-    # A world has no summaries.
     "kinds": ConditionSample(
-        [("summary",), ("summary", "text")], lambda kinds, _, __: "text" in kinds
+        [("summary",), ("summary", "text")],
+        lambda kinds, chunk: ("summary" if chunk.chunk_id < 0 else "text") in kinds,
     ),
 }
 
 
-def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
-    values = {name: getattr(wanted, name) for name in SAMPLES}
+def meets(chunk: Any, wanted: Filter, tables: Collection[Table] = TABLES) -> bool:
+    """Whether the chunk meets the filter's conditions on these."""
+    values = {name: getattr(wanted, name) for name in SAMPLES if CONDITIONS[name].table in tables}
     return all(
-        SAMPLES[name].meets(value, document, updated_at)
-        for name, value in values.items()
-        if value is not None
+        SAMPLES[name].meets(value, chunk) for name, value in values.items() if value is not None
     )
 
 
 def visible(
-    world: Sequence[Piece], asking: IndexPrincipal, names: Collection[ScopeName], wanted: Filter
+    world: Sequence[Piece],
+    asking: IndexPrincipal,
+    names: Collection[ScopeName],
+    wanted: Filter,
+    tables: Collection[Table] = TABLES,
 ) -> list[Piece]:
     return [
         piece
         for piece in world
         if worlds.is_in_scope(piece.tenant, piece.document, asking, names)
-        and meets(piece.document, piece.updated_at, wanted)
+        and meets(as_chunk(piece.document, piece.updated_at, piece.chunk_id), wanted, tables)
     ]
 
 
-def as_chunk(document: Document, updated_at: datetime) -> Any:
+def as_chunk(document: Document, updated_at: datetime, chunk_id: int = 1) -> Any:
     """A chunk of the document as conditions see it."""
     names = ("document_id", "source", "language", "tags", "metadata")
     values = {name: getattr(document, name) for name in names}
-    return SimpleNamespace(**values, updated_at=updated_at, kind="text")
+    return SimpleNamespace(**values, updated_at=updated_at, chunk_id=chunk_id)
 
 
-def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
-    """Mostly None: many conditions at once admit nothing."""
-    return st.integers(0, 3).flatmap(lambda number: st.none() if number else strategy)
+def seldom(strategy: st.SearchStrategy[T], default: T | None = None) -> st.SearchStrategy[T | None]:
+    """Mostly the default: many conditions at once admit nothing."""
+    return st.integers(0, 3).flatmap(lambda number: st.just(default) if number else strategy)
 
 
 def random_filters(**others: st.SearchStrategy[Any]) -> st.SearchStrategy[Filter]:
-    """Filters of documents. others: values of some conditions, instead of their samples."""
+    """others: values of some conditions, instead of their samples."""
     samples = {name: st.sampled_from(sample.values) for name, sample in SAMPLES.items()}
-    del samples["kinds"]
-    return st.builds(Filter, **{name: seldom(each) for name, each in (samples | others).items()})
+    rows = {name: seldom(each, DEFAULTS[name]) for name, each in (samples | others).items()}
+    return st.builds(Filter, **rows)

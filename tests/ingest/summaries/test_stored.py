@@ -16,6 +16,7 @@ from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.index_version import check_or_create
 from index.embedders.static_embedder import StaticEmbedder
 from index.invalidation.changes import ChangeLog
+from index.model.chunk_kind import kind_of
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import resolve
@@ -197,7 +198,7 @@ async def test_the_change_names_summaries_as_it_names_chunks(
         change_set = await changes.changes_after("acme", "acme", revision)
         assert change_set is not None
         return change_set.outdated, {
-            (each.chunk_id, each.kind) for each in change_set.changed_chunks
+            (each.chunk_id, kind_of(each.chunk_id)) for each in change_set.changed_chunks
         }
 
     written = await put(writer, BOOK)
