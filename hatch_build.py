@@ -3,7 +3,8 @@
 In the repository the packages stand at the top (`gateway`, `index`, ...), and their modules import
 each other by these names. In site-packages such names may belong to another distribution, so a
 wheel holds `nearhit/gateway`, `nearhit/index`, ..., whose imports name `nearhit.gateway` and so on.
-An editable install puts the repository on the path, and only `nearhit/__main__.py` beside it.
+An editable install puts the repository on the path, and beside it a package `nearhit` by whose
+names extensions import the same modules: `hatch_editable.py`.
 """
 
 import ast
@@ -28,6 +29,7 @@ class NearhitBuildHook(BuildHookInterface[Any]):
         package = self._folder / NAME
         if version == "editable":
             write_launcher(Path(self.root), package)
+            shutil.copyfile(Path(self.root) / "hatch_editable.py", package / "__init__.py")
             build_data["force_include_editable"][str(package)] = NAME
         else:
             write_package(Path(self.root), package)
@@ -39,7 +41,7 @@ class NearhitBuildHook(BuildHookInterface[Any]):
 
 
 def write_launcher(root: Path, package: Path) -> None:
-    """Write the package of an editable install, which runs the repository's modules."""
+    """Write the package with its command alone."""
     package.mkdir()
     (package / "__init__.py").write_text(_INIT, encoding="utf-8")
     shutil.copyfile(root / "gateway" / "__main__.py", package / "__main__.py")

@@ -41,10 +41,10 @@ def installed(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) 
     return {**unset, "PYTHONPATH": f"{start}{os.pathsep}{site_packages}"}
 
 
-def built(kind: str, folder: Path) -> zipfile.ZipFile:
+def built(kind: str, folder: Path, project: Path = ROOT) -> zipfile.ZipFile:
     """kind: wheel or editable."""
     build = f"import sys, hatchling.build as build; print(build.build_{kind}(sys.argv[1]))"
-    name = run(dict(os.environ), ROOT, "-c", build, str(folder)).split()[-1]
+    name = run(dict(os.environ), project, "-c", build, str(folder)).split()[-1]
     return zipfile.ZipFile(folder / name)
 
 
@@ -122,6 +122,17 @@ def test_an_editable_install_runs_the_modules_of_the_repository(tmp_path: Path) 
     assert files == {"_nearhit.pth", "nearhit/__init__.py", "nearhit/__main__.py"}
     assert wheel.read("_nearhit.pth").decode().strip() == str(ROOT)
     assert b"from gateway.cli.main import app" in wheel.read("nearhit/__main__.py")
+
+
+@pytest.mark.slow
+def test_an_editable_install_loads_extensions_that_are_installed_beside_it(tmp_path: Path) -> None:
+    built("editable", tmp_path).extractall(tmp_path)
+    built("wheel", tmp_path, ROOT / "examples" / "extension").extractall(tmp_path)
+    load = "from gateway.installed_extensions import switched_on; print(*switched_on(''))"
+
+    names = run({**os.environ, "PYTHONPATH": str(tmp_path)}, tmp_path, "-c", load).split()
+
+    assert {"phrase", "sqlite", "suggest"} <= {*names}
 
 
 def test_imports_are_renamed_where_they_stand_and_nothing_else_is() -> None:
