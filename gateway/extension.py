@@ -94,6 +94,7 @@ from gateway.rag.reranking import reranker as reranker
 from gateway.rag.reranking.reranker import Order as Order
 from gateway.rag.reranking.reranker import Reranker as Reranker
 from gateway.rag.reranking.reranker import RerankerKind as RerankerKind
+from gateway.rag.reranking.reranker import RerankerSettings as RerankerSettings
 from gateway.rag.reranking.reranker import RerankerUnavailable as RerankerUnavailable
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
 from gateway.recording.read_log import ReadLog as ReadLog

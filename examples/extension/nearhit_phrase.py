@@ -12,7 +12,7 @@ from nearhit.gateway.extension import (
     Order,
     Passage,
     RerankerKind,
-    Settings,
+    RerankerSettings,
 )
 
 _WORD = re.compile(r"[^\W_]+")
@@ -33,7 +33,7 @@ def _words(text: str) -> str:
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
-def _make(_settings: Settings, _rest: str, _chat: BudgetedChat | None) -> PhraseReranker:
+def _make(_settings: RerankerSettings, _chat: BudgetedChat | None) -> PhraseReranker:
     return PhraseReranker()
 
 

@@ -96,7 +96,8 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
-        reranker = await asyncio.to_thread(configured_reranker.find, settings)  # it may load one
+        # It may load a model.
+        reranker = await asyncio.to_thread(configured_reranker.find, settings, own)
         async with (
             process_log.logged("gateway", extension_settings.report(settings, own)),
             open_services(settings, metrics, *configured, reranker=reranker) as services,

@@ -1,23 +1,40 @@
 """The reranker that the settings name, of extensions' kinds."""
 
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
 from gateway.configured import configured_kinds
 from gateway.installed_extensions import switched_on
 from gateway.rag.postprocessor_names import HEURISTIC
-from gateway.rag.reranking.reranker import ConfiguredReranker, RerankerKind
+from gateway.rag.reranking.reranker import ConfiguredReranker, RerankerSettings
 from gateway.settings.settings import Settings
 
 
-def find(settings: Settings) -> ConfiguredReranker | None:
-    """None for the heuristic. Raises `CommandError` if there is no such kind, or it refuses."""
+def find(settings: Settings, own: Mapping[str, BaseModel]) -> ConfiguredReranker | None:
+    """None for the heuristic. Raises `CommandError` if there is no such kind, or it refuses.
+
+    own: the settings of each extension that is on.
+    """
     if settings.reranker == HEURISTIC:
         return None
-    kinds: dict[str, RerankerKind] = {}
-    for extension in switched_on(settings.extensions_off).values():
-        kinds |= extension.rerankers
-    kind, rest = configured_kinds.find(settings.reranker, kinds, HEURISTIC, subject="reranker")
-    kind.check(settings, rest)
-    model = settings.chat_models.get("rerank")
+    kinds = {
+        form: (kind, own[name])
+        for name, extension in switched_on(settings.extensions_off).items()
+        for form, kind in extension.rerankers.items()
+    }
+    found, rest = configured_kinds.find(settings.reranker, kinds, HEURISTIC, subject="reranker")
+    kind, values = found
+    model, service = settings.chat_models.get("rerank"), None
     if kind.asks_model:
-        model = f"{settings.chat_base_url} {settings.chat_model_of('rerank')}"
-    form = settings.reranker.partition(":")[0]
-    return ConfiguredReranker(kind, form, rest, model)
+        model, service = settings.chat_model_of("rerank"), settings.chat_base_url
+    reranker_settings = RerankerSettings(
+        rest=rest,
+        model=model,
+        chat_base_url=service,
+        deadline_s=settings.deadline_s_of("rerank"),
+        api_key=settings.rerank_api_key,
+        own=values,
+    )
+    kind.check(reranker_settings)
+    return ConfiguredReranker(kind, settings.reranker.partition(":")[0], reranker_settings)

@@ -114,7 +114,8 @@ def acting_services(
     """All services of a gateway or worker. actor: the principal that the audit log names."""
     metrics = metrics or Metrics()
     configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
-    reranker = configured_reranker.find(settings)
+    own = extension_settings.read(settings.extensions_off)
+    reranker = configured_reranker.find(settings, own)
     opening = open_services(settings, metrics, *configured, reranker=reranker, service=service)
     return _acting(actor, opening)
 

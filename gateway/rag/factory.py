@@ -54,7 +54,7 @@ def build(
     on_close: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
     made = None
     if reranker is not None:
-        made = reranker.kind.make(settings, reranker.rest, chats.get("rerank"))
+        made = reranker.kind.make(reranker.settings, chats.get("rerank"))
         on_close.append(made.close)
     return RagTools(
         rewriter=_rewriter(settings, metrics, rewrites, chats.get("rewrite")),

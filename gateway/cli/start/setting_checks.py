@@ -31,9 +31,10 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_servers.provider, settings)
     for name in embedders.names(settings):
         yield partial(configured_embedders.check, settings, name)
-    yield partial(configured_reranker.find, settings)
     yield partial(spans.check, settings)
     yield partial(web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))
     yield partial(formats, settings.extensions_off)
-    yield partial(extension_settings.read, settings.extensions_off)
+    yield lambda: configured_reranker.find(
+        settings, extension_settings.read(settings.extensions_off)
+    )

@@ -11,37 +11,37 @@ from gateway.extension import (
     Extension,
     Reranker,
     RerankerKind,
-    Settings,
+    RerankerSettings,
 )
 from gateway.extensions._onnx import onnx_model
 from index.errors import EmbedderRefused
 
 
-def _service(settings: Settings, url: str, _chat: BudgetedChat | None) -> Reranker:
+def _service(settings: RerankerSettings, _chat: BudgetedChat | None) -> Reranker:
     import httpx2
 
     from common import tls
     from common.circuit_breaker import MODEL, CircuitBreaker
     from gateway.extensions.rerankers.service_reranker import ServiceReranker
 
-    key = settings.rerank_api_key
+    key = settings.api_key
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return ServiceReranker(
         httpx2.AsyncClient(headers=headers, timeout=None, verify=tls.verifying()),
         CircuitBreaker(time.monotonic, MODEL),
-        url=url,
-        model=settings.chat_models.get("rerank"),
-        deadline_s=settings.deadline_s_of("rerank"),
+        url=settings.rest,
+        model=settings.model,
+        deadline_s=settings.deadline_s,
     )
 
 
-def _check_service(_settings: Settings, url: str) -> None:
-    parts = urlsplit(url)
+def _check_service(settings: RerankerSettings) -> None:
+    parts = urlsplit(settings.rest)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError("NEARHIT_RERANKER: service:URL needs the URL of the service's /rerank")
 
 
-def _model(_settings: Settings, _rest: str, chat: BudgetedChat | None) -> Reranker:
+def _model(_settings: RerankerSettings, chat: BudgetedChat | None) -> Reranker:
     from gateway.extensions.rerankers.model_reranker import ModelReranker
 
     assert chat is not None, "it asks a model"
@@ -49,25 +49,25 @@ def _model(_settings: Settings, _rest: str, chat: BudgetedChat | None) -> Rerank
     return ModelReranker(chat, instruction=prompt.read_text(encoding="utf-8"))
 
 
-def _check_model(settings: Settings, _rest: str) -> None:
-    if settings.chat_model_of("rerank") is None:
+def _check_model(settings: RerankerSettings) -> None:
+    if settings.model is None:
         raise CommandError("NEARHIT_RERANKER: model needs NEARHIT_CHAT_MODEL")
 
 
-def _onnx(settings: Settings, folder: str, _chat: BudgetedChat | None) -> Reranker:
+def _onnx(settings: RerankerSettings, _chat: BudgetedChat | None) -> Reranker:
     from gateway.extensions._onnx import onnx_session
     from gateway.extensions.rerankers.onnx_reranker import OnnxReranker
 
-    model = onnx_model.read(Path(folder).expanduser())
+    model = onnx_model.read(Path(settings.rest).expanduser())
     session = onnx_session.load(model.path, threads=onnx_session.THREADS)
-    return OnnxReranker(model, session, deadline_s=settings.deadline_s_of("rerank"))
+    return OnnxReranker(model, session, deadline_s=settings.deadline_s)
 
 
-def _check_onnx(settings: Settings, folder: str) -> None:
+def _check_onnx(settings: RerankerSettings) -> None:
     """Loads the model: what can't be used is refused at the start, and not at the first search."""
     onnx_model.require_runtime("NEARHIT_RERANKER: onnx:FOLDER")
     try:
-        _onnx(settings, folder, None)
+        _onnx(settings, None)
     except EmbedderRefused as error:
         raise CommandError(f"NEARHIT_RERANKER: {error}") from None
 

@@ -1,12 +1,14 @@
 """What rerankers promise, and what makes them."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, SecretStr, SerializeAsAny
 
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
-from gateway.settings.settings import Settings
 
 PASSAGE_CHARACTERS_MAX = 4_000  # seen of each passage; a starting value, not measured
 
@@ -31,36 +33,56 @@ class Reranker(Protocol):
     async def close(self) -> None: ...
 
 
+class RerankerSettings(BaseModel):
+    """All that configures a reranker.
+
+    rest: what follows the colon in the setting `reranker`, empty without one.
+    model: of the operation `rerank`, if there is one.
+    chat_base_url: of the service that has it, if the kind `asks_model`.
+    own: the settings of the reranker's extension.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    rest: str
+    model: str | None
+    chat_base_url: str | None
+    deadline_s: float
+    api_key: SecretStr | None
+    own: SerializeAsAny[BaseModel]
+
+
 @dataclass(frozen=True, slots=True)
 class RerankerKind:
-    """make: gets what follows the colon in the setting `reranker`, empty without one, and the
-        language model of the operation `rerank`, if `asks_model`. It imports what takes long.
+    """make: gets the language model of the operation `rerank` too, if `asks_model`. It imports what
+        takes long.
     check: refuses what `make` would refuse. Raises `CommandError`.
     version: of the order: cached answers of another one are not served.
     """
 
-    make: Callable[[Settings, str, BudgetedChat | None], Reranker]
-    check: Callable[[Settings, str], None] = lambda _settings, _rest: None
+    make: Callable[[RerankerSettings, BudgetedChat | None], Reranker]
+    check: Callable[[RerankerSettings], Any] = lambda _settings: None
     asks_model: bool = False
     version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredReranker:
-    """What the setting `reranker` names: `form` stands before its colon, `rest` behind it.
-
-    model: that the operation `rerank` asks, if there is one.
-    """
+    """What the setting `reranker` names: `form` stands before its colon."""
 
     kind: RerankerKind
     form: str
-    rest: str
-    model: str | None
+    settings: RerankerSettings
 
     @property
     def name(self) -> str:
-        """All that the order depends on, for the cache keys of answers."""
-        return f"{self.form}:{self.rest} {self.kind.version} {self.model}"
+        """For the cache keys of answers: other settings or versions have another one.
+
+        Settings as JSON show no secrets: a new key of a service keeps the cached answers.
+        """
+        settings = self.settings.model_dump_json().encode()
+        digest = hashlib.blake2b(settings, digest_size=16).hexdigest()
+        return f"{self.form}:{self.kind.version} {digest}"
 
 
 def passage_text(passage: Passage) -> str:

@@ -1,13 +1,19 @@
 """Reranking by a language model."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, SecretStr
 
+from gateway import extension_settings
 from gateway.configured import configured_reranker
-from gateway.rag.reranking.reranker import ConfiguredReranker, Reranker, RerankerKind
+from gateway.rag.reranking.reranker import (
+    ConfiguredReranker,
+    Reranker,
+    RerankerKind,
+    RerankerSettings,
+)
 from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
@@ -84,6 +90,11 @@ async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: S
     assert second.headers["nearhit-rerank"] == "failed; budget"
 
 
+class OwnSettings(BaseModel):
+    threshold: float = 0.5
+    key: SecretStr | None = None
+
+
 def test_all_that_an_order_depends_on_is_in_the_name_of_its_reranker() -> None:
     service = {"reranker": "service:http://one/rerank"}
     model = {"reranker": "model", "chat_model": "one"}
@@ -96,19 +107,26 @@ def test_all_that_an_order_depends_on_is_in_the_name_of_its_reranker() -> None:
         model | {"chat_base_url": "http://other"},
     ]
 
-    found = [configured_reranker.find(Settings.model_validate(each)) for each in settings]
+    own = extension_settings.read("")
+    found = [configured_reranker.find(Settings.model_validate(each), own) for each in settings]
 
     assert len({each.name for each in found if each is not None}) == len(settings)
 
 
-def test_another_version_of_an_order_has_other_cached_answers() -> None:
+def test_another_version_of_an_order_and_other_settings_have_other_cached_answers() -> None:
     def make(*_: Any) -> Reranker:
         raise AssertionError("a name makes no reranker")
 
-    kind = RerankerKind(make)
-    names = {
-        ConfiguredReranker(each, "phrase", "", None).name
-        for each in (kind, replace(kind), replace(kind, version=2))
-    }
+    def name(version: int = 1, **own: Any) -> str:
+        settings = RerankerSettings(
+            rest="",
+            model=None,
+            chat_base_url=None,
+            deadline_s=2.0,
+            api_key=None,
+            own=OwnSettings(**own),
+        )
+        return ConfiguredReranker(RerankerKind(make, version=version), "phrase", settings).name
 
-    assert len(names) == 2
+    assert len({name(), name(version=2), name(threshold=0.6)}) == 3
+    assert name(threshold=0.6, key="one") == name(threshold=0.6, key="two")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gateway import extension_settings
 from gateway.configured import configured_reranker
 from gateway.errors import CommandError
 from gateway.extension import Passage, RerankerUnavailable
@@ -25,6 +26,7 @@ from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
 
 pytestmark = pytest.mark.anyio
 
+OWN = extension_settings.read("")
 WORDS = ["annual", "leave", "travel", "there", "is", "and"]
 TEXTS = ["travel", "annual leave", "leave", "annual leave leave"]
 
@@ -151,16 +153,16 @@ async def test_what_is_past_the_last_token_does_not_count(
 class TestRefused:
     def test_a_folder_that_is_not_there(self) -> None:
         with pytest.raises(CommandError, match="NEARHIT_RERANKER: there is no folder /nowhere"):
-            configured_reranker.find(Settings(reranker="onnx:/nowhere"))
+            configured_reranker.find(Settings(reranker="onnx:/nowhere"), OWN)
 
     def test_a_model_of_more_than_one_number(self, tmp_path: Path) -> None:
         folder = lay_out(tmp_path / "wide", WORDS, output="of_tokens")
 
         with pytest.raises(CommandError, match="a cross-encoder has one"):
-            configured_reranker.find(Settings(reranker=f"onnx:{folder}"))
+            configured_reranker.find(Settings(reranker=f"onnx:{folder}"), OWN)
 
     def test_a_file_that_is_no_model(self, folder: Path) -> None:
         (folder / "model.onnx").write_bytes(b"no model")
 
         with pytest.raises(CommandError, match="cannot be loaded"):
-            configured_reranker.find(Settings(reranker=f"onnx:{folder}"))
+            configured_reranker.find(Settings(reranker=f"onnx:{folder}"), OWN)
