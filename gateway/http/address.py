@@ -25,8 +25,8 @@ class ClientAddresses:
         address = _parse(peer) if self._trusted else None
         return address is not None and any(address in network for network in self._trusted)
 
-    def of(self, scope: Scope) -> str:
-        """The client of a request: an IPv4 address, or a /64 of IPv6.
+    def network_of(self, scope: Scope) -> str:
+        """The network of a request's client: an IPv4 address, or a /64 of IPv6.
 
         It is the rightmost address that is no trusted proxy's: a client can forge those before it.
         """

@@ -187,7 +187,7 @@ class Endpoint:
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
             return None
-        address = http.addresses.of(request.scope)
+        address = http.addresses.network_of(request.scope)
         return await http.authenticator.identify(credential, digest, address)
 
     def _check_web_token(self, claims: Claims) -> None:
@@ -259,7 +259,7 @@ async def refuse(
     response = await render(request, error)
     if response.status_code in _CLIENT_FAILURES or isinstance(error, HTTPException):
         http: HttpServices = request.scope["state"]["http"]
-        wait_s = http.failures.spend(http.addresses.of(request.scope))
+        wait_s = http.failures.spend(http.addresses.network_of(request.scope))
         if wait_s:
             too_many = problems.rate_limited("failed requests of this address", math.ceil(wait_s))
             return await render(request, too_many)

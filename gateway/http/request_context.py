@@ -109,7 +109,7 @@ class RequestContext(Generic[RoomServices_co]):
         credential = bearer(self.trace.headers.get(b"authorization", b""))
         if self.is_operator or credential is None:
             return self.principal
-        address = self.http.addresses.of(self.request.scope)
+        address = self.http.addresses.network_of(self.request.scope)
         return await self.http.authenticator.identify(credential, self.digest, address)
 
     async def operator_or_principal(self) -> Principal | None:

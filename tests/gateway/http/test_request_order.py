@@ -246,8 +246,8 @@ def test_the_client_is_the_last_address_that_no_trusted_proxy_has(
     addresses = ClientAddresses("10.0.0.0/8", header)
     scope = {"client": ("10.0.0.1", 1), "headers": [(header.encode(), value.encode())]}
 
-    assert addresses.of(scope) == client
-    assert addresses.of(scope | {"client": ("192.0.2.1", 1)}) == "192.0.2.1"
+    assert addresses.network_of(scope) == client
+    assert addresses.network_of(scope | {"client": ("192.0.2.1", 1)}) == "192.0.2.1"
 
 
 def test_addresses_of_one_client_count_together() -> None:
