@@ -147,16 +147,8 @@ SELECT true FROM jobs
 WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
 
 -- name: has_rights
--- $1 job_no: whether the key or token with whose rights the job runs still works, or it needs none.
-SELECT
-    jobs.key_id IS NULL OR EXISTS (
-        SELECT FROM (
-            :holder
-            WHERE keys.tenant = jobs.tenant AND keys.key_id = jobs.key_id AND keys.revoked_at IS NULL
-        ) AS holder
-        WHERE holder.expires_at IS NULL OR holder.expires_at > clock_timestamp()
-    )
-FROM jobs WHERE job_no = $1;
+-- $1 job_no: whether the credential with whose rights the job runs still works, or it needs none.
+SELECT :still_works FROM jobs AS acting WHERE job_no = $1;
 
 -- name: progress
 -- $1 job_no, $2 lease, $3 attempts, $4 progress

@@ -151,20 +151,24 @@ JOIN tenants AS everyone ON everyone.tenant = 'public'
 -- By the transaction itself, which may end the rights with which it acts.
 xmin = pg_current_xact_id()::xid
 
+-- fragment: still_works
+-- Whether no other transaction has ended the credential of a row `acting` of tenant, key or token, and
+-- subject, or one that it was made with; without a key the subject alone is asked about.
+NOT EXISTS (
+    SELECT FROM suspended_subjects
+    WHERE tenant = acting.tenant AND subject = acting.subject AND NOT :ended_here
+)
+AND (acting.key_id IS NULL OR EXISTS (
+    SELECT FROM keys AS own WHERE own.tenant = acting.tenant AND own.key_id = acting.key_id AND (
+        SELECT count(*) FROM keys
+        WHERE tenant = acting.tenant AND key_id = ANY (own.ancestor_key_ids || own.key_id)
+          AND (:ended_here OR revoked_at IS NULL AND least(expires_at, 'infinity') > clock_timestamp())
+    ) = cardinality(own.ancestor_key_ids) + 1
+))
+
 -- name: has_rights
--- $1 tenant, $2 key or token, null for a web token, $3 subject: whether no other transaction has ended the
--- credential, or one that it was made with.
-SELECT
-    NOT EXISTS (
-        SELECT FROM suspended_subjects WHERE tenant = $1 AND subject = $3 AND NOT :ended_here
-    )
-    AND ($2::text IS NULL OR EXISTS (
-        SELECT FROM keys AS own WHERE own.tenant = $1 AND own.key_id = $2 AND (
-            SELECT count(*) FROM keys
-            WHERE tenant = $1 AND key_id = ANY (own.ancestor_key_ids || own.key_id)
-              AND (:ended_here OR revoked_at IS NULL AND least(expires_at, 'infinity') > clock_timestamp())
-        ) = cardinality(own.ancestor_key_ids) + 1
-    ));
+-- $1 tenant, $2 key or token, null for a web token, $3 subject.
+SELECT :still_works FROM (SELECT $1::text, $2::text, $3::text) AS acting (tenant, key_id, subject);
 
 -- name: holder
 -- $1 digest of the key: its holder, groups and revisions.
