@@ -22,7 +22,7 @@ from gateway import problems as problems
 from gateway import schemas as schemas
 from gateway.admin.key_schemas import KeyBody as KeyBody
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
-from gateway.auth.authenticator import AuthenticatedRequest as AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest as AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator as Authenticator
 from gateway.auth.authenticator import utc_now as utc_now
 from gateway.auth.credentials import key_digest as key_digest

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -19,7 +19,8 @@ from cache.revision_reader import RevisionReader
 from common.shares.cache import FairCache
 from common.shares.slots import FairSlots
 from gateway import problems
-from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.freshness import STRONG, Freshness
 from gateway.auth.staleness import AGE_S_MIN, Staleness, staleness_s_max
 from gateway.auth.tenant_counters import document_revisions, is_current
 from gateway.background.background_flush import FlushBuffer
@@ -65,31 +66,6 @@ class WebTokenVerifier(Protocol):
 
     async def check_issuer_key(self, thumbprint: str, /) -> None:
         """A 401 `Problem` if the issuer no longer publishes the key; a 503 if that is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuthenticatedRequest:
-    """A principal, and the revisions that its request is answered from, all of one history.
-
-    revisions: read after the request arrived, or `age_s` before.
-    oldest: a cached answer must be correct up to these revisions to be served.
-    freshness: what the request asks for.
-    """
-
-    principal: Principal
-    revisions: Revisions
-    oldest: Revisions
-    freshness: Freshness = STRONG
-    age_s: float = 0.0
-    oldest_age_s: float = 0.0
-
-    def kept_promise(self, valid_until: Revisions) -> bytes:
-        """The promise of an answer that is correct up to these revisions."""
-        if self.age_s == self.oldest_age_s == 0:
-            return b"strong"
-        newest = DatedRevisions(self.revisions, self.age_s)
-        oldest = DatedRevisions(self.oldest, self.oldest_age_s)
-        return kept_promise(self.freshness, (newest, oldest), valid_until)
 
 
 class _Admission(NamedTuple):

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from common.shares.turns import map_in_steps
 from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.freshness import revision_header
 from gateway.documents.document_endpoints import enqueue_write, write_answer
 from gateway.documents.document_schemas import BatchLine

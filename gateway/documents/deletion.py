@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from cache.protocol import Revisions
 from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of, written_response
 from gateway.documents.document_services import DocumentServices

@@ -8,7 +8,8 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import issue_job_token
 from gateway.document_address import address_of
 from gateway.documents.document_schemas import (

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from gateway import problems
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.documents.document_schemas import AccessBody, DocumentBody
 from gateway.http.request_context import full_scope
 from gateway.problems import Problem

@@ -22,7 +22,8 @@ from starlette.responses import Response
 
 from common.shares.cache import FairCache
 from common.shares.turns import take_turns
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.http.admission import AdmissionControl, Slot
 from gateway.http.deadlines import Deadlines

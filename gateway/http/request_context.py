@@ -14,7 +14,7 @@ from starlette.requests import Request
 from common.audit_actor import act_as
 from common.shares.threads import TenantThreads
 from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.credentials import bearer
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.auth.roles import SUFFICIENT

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from common.billing_context import bill_to
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from common.shares.threads import STEP_BYTES_MAX
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse

@@ -6,7 +6,8 @@ from typing import Any
 
 from cache.protocol import Revisions
 from gateway import schemas
-from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import utc_now
 from gateway.documents import document_endpoints, document_update
 from gateway.documents.deletion import (
     DROP_ANSWERS,

@@ -12,7 +12,8 @@ from cache.protocol import EntryVersion, Revisions, State
 from cache.redis import store
 from cache.tiers import memory
 from gateway.auth import authenticator
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Freshness
 from gateway.http import known_heads
 from gateway.search import search_request

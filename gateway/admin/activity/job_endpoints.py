@@ -13,7 +13,7 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.admin.activity.job_schemas import JobAnswer, JobsAnswer
 from gateway.admin.admin_services import AdminServices
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.makers import maker_for_admin
 from gateway.documents import deletion
 from gateway.http.request_context import RequestContext

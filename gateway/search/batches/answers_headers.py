@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.freshness import revision_header
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import cache_headers

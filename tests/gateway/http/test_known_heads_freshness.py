@@ -14,7 +14,8 @@ from starlette.responses import Response
 
 from cache.revision_reader import RevisionReader
 from common.shares.turns import FairTurns
-from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Consistency, Freshness, MinRevision
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines

@@ -10,7 +10,7 @@ import pytest
 from cache.errors import ChangeFeedUnavailable
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.extensions.answers.revalidation import Revalidation
 from gateway.problems import Problem
 from gateway.search.pipeline import AnsweredSearch

@@ -9,7 +9,8 @@ import pytest
 
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
-from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.auth.authenticator import utc_now
 from gateway.extensions.subscriptions.pinned_answers import ValidAnswer
 from gateway.extensions.subscriptions.subscription_store import Subscription
 from gateway.extensions.subscriptions.subscription_watcher import (
