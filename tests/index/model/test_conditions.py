@@ -12,8 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from index.model.conditions.condition import FilterCondition
-from index.model.query import CONDITIONS, FILTER, Filter
+from index.model.query import CONDITIONS, FILTER, Filter, Query
 from index.postgres import filter_sql
+from index.resident import shard
 from index.resident.building import loading
 from tests.index.support import filters, worlds
 from tests.index.support.filters import SAMPLES
@@ -95,6 +96,15 @@ def test_a_condition_takes_its_value_as_an_argument_and_a_token_has_none_on_chun
 
     assert ":value" in condition.sql
     assert condition.table == "documents" or condition.both is None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in CONDITIONS.items() if each.table == "chunks"]
+)
+def test_shards_answer_a_condition_on_chunks_if_it_has_a_mask(name: str) -> None:
+    query = Query("leave", filter=Filter(**{name: SAMPLES[name].values[0]}))
+
+    assert shard.can_answer(query) == (CONDITIONS[name].mask is not None)
 
 
 def _functions(function: Any) -> set[Any]:
