@@ -7,6 +7,7 @@ from gateway.settings.settings import Settings
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.postgres.database import Database
@@ -31,6 +32,7 @@ class Stores:
     keys: KeyStore
     principals: PrincipalStore
     documents: DocumentStore
+    visible_documents: VisibleDocuments
     sources: SourceStore
     jobs: JobQueue
     usage: UsageStore
@@ -61,6 +63,7 @@ class Stores:
                 unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s,
                 default_quotas=quotas,
             ),
+            visible_documents=VisibleDocuments(database),
             sources=SourceStore(database, quotas),
             jobs=JobQueue(database),
             usage=UsageStore(database),

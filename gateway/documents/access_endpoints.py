@@ -101,7 +101,7 @@ async def _explain_key(
 ) -> KeyExplained:
     """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
-    read = context.services.stores.documents.read
+    read = context.services.stores.visible_documents.read
     is_admin = "admin" in holder.roles
     can_read = (
         await read(scope, holder.filter, document.document_id, sees_inactive=is_admin) is not None

@@ -170,7 +170,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
-    dated = await context.services.stores.documents.read_of(
+    dated = await context.services.stores.visible_documents.read_of(
         full_scope(caller),
         caller.principal.filter,
         tenant,
@@ -238,7 +238,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         languages=(line["language"],) if line["language"] else None,
         tags_all=(line["tag"],) if line["tag"] else None,
     )
-    rows = await context.services.stores.documents.page(
+    rows = await context.services.stores.visible_documents.page(
         full_scope(caller),
         narrower.narrowed(caller.principal.filter),
         after=line["cursor"],

@@ -15,7 +15,7 @@ from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 
 OwnServices = TypeVar("OwnServices")
 
@@ -50,7 +50,7 @@ class McpServices:
 
     settings: Settings
     search: SearchServices
-    documents: DocumentStore
+    documents: VisibleDocuments
     read_log: ReadLog
     reading_watchers: Sequence[ReadingWatcher]
     tool_results: FairCache[str, tuple[bytes, bytes]]
@@ -73,7 +73,7 @@ def build(
     return McpServices(
         settings,
         search,
-        stores.documents,
+        stores.visible_documents,
         search.read_log,
         reading_watchers,
         FairCache(

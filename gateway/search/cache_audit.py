@@ -14,7 +14,7 @@ from cache.protocol import Revisions
 from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.search.response_body import matches_body
-from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable, VectorRefused
 from index.model.query import Filter, Query
 from index.model.scope import Scope
@@ -50,7 +50,7 @@ class CacheAuditor:
         searcher: Searcher,
         answers: Answers,
         shards: ResidentShards,
-        documents: DocumentStore,
+        documents: VisibleDocuments,
         count: CountEvent,
         on_compared: OnCompared,
         threads: FairThreads,

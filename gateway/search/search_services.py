@@ -140,7 +140,7 @@ def build(
             searcher(None),
             caches.answers,
             shards,
-            stores.documents,
+            stores.visible_documents,
             metrics.cache_event,
             statistics.audited,
             rag_tools.threads,

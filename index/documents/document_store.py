@@ -1,4 +1,4 @@
-"""Reads, lists and changes stored documents; each change commits with its change row."""
+"""Reads and changes stored documents; each change commits with its change row."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -13,15 +13,13 @@ from index.documents import document_writes, event_versions, forgetting, outbox,
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
-from index.documents.rows import DatedDocument, row_to_dated_document
 from index.documents.stored_document import StoredDocument, row_to_stored_document
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.document import DocumentContent
-from index.model.query import Filter
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
-from index.model.scope import PUBLIC, Scope
+from index.model.scope import PUBLIC
 from index.model.write_order import (
     ACCESS,
     ALL_PARTS,
@@ -31,7 +29,6 @@ from index.model.write_order import (
 )
 from index.postgres.database import Database
 from index.postgres.session import Session
-from index.search.visibility_args import filter_args
 from index.vocabulary import vocabulary
 from index.vocabulary.vocabulary import SeenWords
 
@@ -52,7 +49,6 @@ class DocumentStore:
         default_quotas: of tenants without quotas of their own.
         """
         self._database = database
-        self._searching = database.searching
         self._seen_words = SeenWords()
         self._unlearn_s = unlearn_s
         self._default_quotas = default_quotas
@@ -111,90 +107,6 @@ class DocumentStore:
         quotas.require_planned_room(rows[0], growth, self._default_quotas)
         known = {row["digest"]: row["dense"] for row in rows if row["digest"] is not None}
         return rows[0]["embedding_space"] or first_space, known
-
-    async def read(
-        self,
-        scope: Scope,
-        document_filter: Filter,
-        document_id: str,
-        *,
-        sees_inactive: bool = False,
-    ) -> DatedDocument | None:
-        """The tenant's document, if the scope and the filter admit it.
-
-        sees_inactive: also inactive documents of other owners, for a caller who may change them.
-        """
-        arguments = (*filter_args(scope, document_filter), document_id, sees_inactive)
-        row = await self._searching.row("search_documents.get", *arguments)
-        return None if row is None else row_to_dated_document(row)
-
-    async def read_of(
-        self,
-        scope: Scope,
-        document_filter: Filter,
-        tenant: str,
-        document_id: str,
-        *,
-        sees_inactive: bool = False,
-        with_chunks: bool = False,
-    ) -> DatedDocument | None:
-        """As `read`, also of another tenant, whose document must be public.
-
-        Such a document comes without its owner and its other readers.
-        """
-        arguments = (document_id, scope.public, tenant, sees_inactive, with_chunks)
-        row = await self._searching.row(
-            "search_documents.get_of", *filter_args(scope, document_filter), *arguments
-        )
-        return None if row is None else row_to_dated_document(row)
-
-    async def openable(
-        self,
-        scope: Scope,
-        document_filter: Filter,
-        documents: Sequence[tuple[str, str]] = (),
-        chunk_ids: Sequence[int] = (),
-    ) -> Sequence[int]:
-        """The keys of those documents, and of those chunks' documents, that searches find.
-
-        documents: tenant and identifier of each. Raises `DatabaseUnavailable` and `Saturated`.
-        """
-        rows = await self._searching.rows(
-            "search_popularity.openable",
-            *filter_args(scope, document_filter),
-            True,
-            scope.public,
-            [tenant for tenant, _ in documents],
-            [document_id for _, document_id in documents],
-            chunk_ids,
-        )
-        return sorted(row["document_key"] for row in rows)
-
-    async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
-        """By source, the number of admitted active documents."""
-        rows = await self._searching.rows(
-            "search_documents.sources", *filter_args(scope, document_filter), limit
-        )
-        return {row["source"]: row["documents"] for row in rows}
-
-    async def page(
-        self,
-        scope: Scope,
-        document_filter: Filter,
-        *,
-        after: str,
-        source: str | None = None,
-        prefix: str = "",
-        limit: int,
-        sees_inactive: bool = False,
-    ) -> list[DatedDocument]:
-        """Up to `limit` admitted documents, by id, without texts; prefix: of their ids."""
-        arguments = [*filter_args(scope, document_filter), after, prefix, limit, sees_inactive]
-        if source is None:
-            rows = await self._searching.rows("search_documents.page", *arguments)
-        else:
-            rows = await self._searching.rows("search_documents.page_of_source", *arguments, source)
-        return [row_to_dated_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
         """The ids of a source's documents.

@@ -13,6 +13,7 @@ import pytest
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.searcher import Searcher
@@ -92,6 +93,11 @@ async def tenants(database: Database) -> TenantStore:
 @pytest.fixture
 def documents(database: Database, tenants: TenantStore) -> DocumentStore:
     return DocumentStore(database)
+
+
+@pytest.fixture
+def visible_documents(database: Database) -> VisibleDocuments:
+    return VisibleDocuments(database)
 
 
 @pytest.fixture

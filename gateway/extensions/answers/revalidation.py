@@ -122,7 +122,7 @@ class Revalidation:
         query = self._request.query
         if query.relations:  # a hit shows other documents, too
             return True
-        documents = await self._context.services.search.stores.documents.openable(
+        documents = await self._context.services.search.stores.visible_documents.openable(
             self._request.scope, query.filter, chunk_ids=sorted(self._chunk_ids)
         )
         return not changes.documents.isdisjoint(documents)

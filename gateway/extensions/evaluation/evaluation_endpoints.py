@@ -69,7 +69,7 @@ async def make_questions(context: RequestContext[EvaluationServices]) -> Respons
     await context.spend(len(document_ids))
     found = list[HeadedSection]()
     for document_id in document_ids:
-        dated = await documents.stores.documents.read(
+        dated = await documents.stores.visible_documents.read(
             full_scope(caller), caller.principal.filter, document_id
         )
         if dated is not None:  # else it was deleted since it was listed
@@ -84,7 +84,7 @@ async def _listed(documents: DocumentServices, caller: AuthenticatedRequest) -> 
     """The identifiers of the first documents that the caller may read."""
     document_ids = list[str]()
     while len(document_ids) < _LISTED_MAX:
-        page = await documents.stores.documents.page(
+        page = await documents.stores.visible_documents.page(
             full_scope(caller),
             caller.principal.filter,
             after=document_ids[-1] if document_ids else "",

@@ -26,7 +26,7 @@ def build(services: Services) -> PopularityServices:
     store = PopularityStore(stores.database)
     return PopularityServices(
         store,
-        OpeningLog(stores.documents, store, time.time),
+        OpeningLog(stores.visible_documents, store, time.time),
         PopularityRollup(stores.database, interval_s=_INTERVAL_S),
         services.documents.invalidation,
     )

@@ -214,7 +214,7 @@ async def _document(
     file_id: str,
 ) -> DatedDocument:
     """The document of the file; a 404 `Problem` if the caller may not read it."""
-    read, scope = context.services.stores.documents.read, full_scope(caller)
+    read, scope = context.services.stores.visible_documents.read, full_scope(caller)
     for document_id in (document_id_of(store, file_id), file_id):
         dated = await read(scope, caller.principal.filter, document_id)
         if dated is not None and dated.document.source == store.source:

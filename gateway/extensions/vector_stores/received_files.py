@@ -18,7 +18,7 @@ async def read_received(
     tenant, document_id = parse_address(caller.principal.tenant, path["file_id"])
     if tenant == caller.principal.tenant:
         return None
-    dated = await context.services.stores.documents.read_of(
+    dated = await context.services.stores.visible_documents.read_of(
         full_scope(caller), caller.principal.filter, tenant, document_id
     )
     if dated is None or dated.document.source != path["vector_store_id"]:

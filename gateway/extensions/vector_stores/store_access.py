@@ -62,7 +62,7 @@ async def count_documents(
 ) -> int:
     """The number of documents of the source that the caller may read."""
     document_filter = caller.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
-    counts = await context.services.stores.documents.sources(
+    counts = await context.services.stores.visible_documents.sources(
         full_scope(caller), document_filter, limit=1
     )
     return counts.get(source, 0)

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from cache.redis.codec import Codec
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
-from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
 from index.search.query_embedder import Embedder
@@ -144,7 +144,7 @@ async def test_a_wrong_answer_counts_if_nobody_can_tell_whether_it_is_leaked(
     await ana.put("leave", LEAVE)
     await ana.search("annual leave")
     await make_wrong(settings)
-    monkeypatch.setattr(DocumentStore, "read_of", unavailable)
+    monkeypatch.setattr(VisibleDocuments, "read_of", unavailable)
 
     always = settings.model_copy(update={"cache_audit_per_mille": 1000})
     async with running(always, embedder) as auditing:

@@ -16,6 +16,7 @@ from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.model.document import Document as Stored
 from index.model.query import Filter
 from index.model.scope import everything
@@ -67,6 +68,7 @@ class GatewayStage:
         self.wire = wire
         self.oracle = truth
         self._documents = DocumentStore(truth.database)
+        self._visible_documents = VisibleDocuments(truth.database)
         self._dying = Writer(self._documents, embedder, _NoInvalidation())
         self._popularity = PopularityStore(truth.database)
         self._rollup = PopularityRollup(truth.database, interval_s=0)
@@ -144,7 +146,7 @@ class GatewayStage:
         scope = everything(move.tenant, "ana", GROUPS)
         named = [(move.tenant, move.document_id)]
         today = datetime.now(UTC).date()
-        keys = await self._documents.openable(scope, Filter(), named)
+        keys = await self._visible_documents.openable(scope, Filter(), named)
         await self._popularity.add(opening(move.tenant, str(number), key, today) for key in keys)
         await self._rollup.roll_up(move.tenant, today)
 

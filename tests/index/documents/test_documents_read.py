@@ -12,6 +12,7 @@ from pgvector import HalfVector
 from index.documents.chunk_store import KeptChunk
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
+from index.documents.visible_documents import VisibleDocuments
 from index.model.query import Filter
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
@@ -107,7 +108,9 @@ async def plan_of_stored(database: Database) -> str:
     return "\n".join(row[0] for row in rows)
 
 
-async def test_only_what_the_grants_admit_is_read_and_listed(documents: DocumentStore) -> None:
+async def test_only_what_the_grants_admit_is_read_and_listed(
+    documents: DocumentStore, visible_documents: VisibleDocuments
+) -> None:
     for document_id, owner, readers in (
         ("a-own", "ana", ()),
         ("b-named", "ben", ("user:ana",)),
@@ -121,7 +124,7 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
     ana = everything("acme", "ana", ["sales"], receives_public=True)
 
     async def listed(scope: Scope) -> list[str]:
-        page = await documents.page(scope, Filter(), after="", source=None, limit=100)
+        page = await visible_documents.page(scope, Filter(), after="", source=None, limit=100)
         return [dated.document.document_id for dated in page]
 
     mine = ["a-own", "b-named", "c-group", "d-tenant", "e-public"]
@@ -129,10 +132,12 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
     assert await listed(resolve("acme", "ana", [], ["private"])) == ["a-own"]
     assert await listed(everything("beta", "ana", ["sales"], receives_public=True)) == []
     assert [
-        name for name in [*mine, "f-other", "g-nobody"] if await documents.read(ana, Filter(), name)
+        name
+        for name in [*mine, "f-other", "g-nobody"]
+        if await visible_documents.read(ana, Filter(), name)
     ] == (mine)
     assert (
-        await documents.read(
+        await visible_documents.read(
             everything("beta", "ana", ["sales"], receives_public=True), Filter(), "a-own"
         )
         is None
@@ -141,6 +146,7 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
 
 async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through(
     documents: DocumentStore,
+    visible_documents: VisibleDocuments,
 ) -> None:
     for name, source, readers in (
         ("a", "wiki", ("user:ana",)),
@@ -152,11 +158,11 @@ async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through
         await written(documents, a_document(name, source=source, owner=None, readers=readers))
     ana = everything("acme", "ana", [], receives_public=True)
 
-    assert await documents.sources(ana, Filter(), limit=9) == {"chat": 1, "wiki": 2}
-    assert await documents.sources(ana, Filter(), limit=1) == {"chat": 1}
-    assert await documents.sources(ana, Filter(sources=("wiki",)), limit=9) == {"wiki": 2}
+    assert await visible_documents.sources(ana, Filter(), limit=9) == {"chat": 1, "wiki": 2}
+    assert await visible_documents.sources(ana, Filter(), limit=1) == {"chat": 1}
+    assert await visible_documents.sources(ana, Filter(sources=("wiki",)), limit=9) == {"wiki": 2}
     assert (
-        await documents.sources(
+        await visible_documents.sources(
             everything("beta", "ana", [], receives_public=True), Filter(), limit=9
         )
         == {}
@@ -165,6 +171,7 @@ async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through
 
 async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it_is_public(
     documents: DocumentStore,
+    visible_documents: VisibleDocuments,
 ) -> None:
     await written(documents, a_document("both", title="acme's", owner="ana", readers=()))
     for name, reader in (("both", "public"), ("theirs", "public"), ("shut", "tenant")):
@@ -175,7 +182,7 @@ async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it
     titles = {}
     for tenant in ("acme", "beta"):
         for name in ("both", "theirs", "shut"):
-            found = await documents.read_of(ana, Filter(), tenant, name)
+            found = await visible_documents.read_of(ana, Filter(), tenant, name)
             titles[tenant, name] = found.document.title if found else None
 
     assert titles == {
@@ -186,29 +193,30 @@ async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it
         ("beta", "theirs"): "beta's",
         ("beta", "shut"): None,
     }
-    theirs_shown = await documents.read_of(ana, Filter(), "beta", "theirs")
+    theirs_shown = await visible_documents.read_of(ana, Filter(), "beta", "theirs")
     assert theirs_shown is not None
     assert (theirs_shown.document.owner, theirs_shown.document.readers) == (None, ("public",))
     narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"], receives_public=True)
-    assert await documents.read_of(narrow, Filter(), "beta", "theirs") is None
+    assert await visible_documents.read_of(narrow, Filter(), "beta", "theirs") is None
     closed = everything("acme", "ana", [])
-    assert await documents.read_of(closed, Filter(), "beta", "theirs") is None
+    assert await visible_documents.read_of(closed, Filter(), "beta", "theirs") is None
     elsewhere = Filter(sources=("elsewhere",))
-    assert await documents.read_of(ana, elsewhere, "beta", "theirs") is None
+    assert await visible_documents.read_of(ana, elsewhere, "beta", "theirs") is None
 
 
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
     documents: DocumentStore,
+    visible_documents: VisibleDocuments,
 ) -> None:
     for number in range(5):
         source = "mail" if number == 2 else "wiki"
         await written(documents, a_document(f"d{number}", source=source))
     ana = everything("acme", "ana", [], receives_public=True)
 
-    first = await documents.page(ana, Filter(), after="", source=None, limit=2)
-    second = await documents.page(ana, Filter(), after="d1", source=None, limit=2)
-    last = await documents.page(ana, Filter(), after="d3", source=None, limit=2)
-    of_mail = await documents.page(ana, Filter(), after="", source="mail", limit=2)
+    first = await visible_documents.page(ana, Filter(), after="", source=None, limit=2)
+    second = await visible_documents.page(ana, Filter(), after="d1", source=None, limit=2)
+    last = await visible_documents.page(ana, Filter(), after="d3", source=None, limit=2)
+    of_mail = await visible_documents.page(ana, Filter(), after="", source="mail", limit=2)
 
     assert [dated.document.document_id for dated in first] == ["d0", "d1"]
     assert [dated.document.document_id for dated in second] == ["d2", "d3"]

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
 from index.model.query import Filter
 from index.model.scope import everything, resolve
@@ -53,7 +53,7 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
 
 
 @pytest.fixture(scope="module")
-async def listed(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[DocumentStore]:
+async def listed(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[VisibleDocuments]:
     """Documents of acme, and public ones of beta; nothing changes them."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
@@ -62,7 +62,7 @@ async def listed(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[D
             for tenant in ("acme", "beta"):
                 await TenantStore(database).create(tenant, tenant)
             await _insert(url)
-            yield DocumentStore(database)
+            yield VisibleDocuments(database)
 
 
 async def _insert(url: str) -> None:
@@ -90,7 +90,7 @@ PREFIXES = ["", *SHORT, "aa%", "BB", *LONG, HIGHEST * 3, f"{HIGHEST}a", "ab\ud7f
 
 
 async def page(
-    documents: DocumentStore,
+    documents: VisibleDocuments,
     prefix: str,
     after: str = "",
     *,
@@ -115,7 +115,7 @@ def expected(
 
 @pytest.mark.parametrize("source", [None, "mail"])
 async def test_the_pages_of_each_prefix_are_its_documents_by_code_points(
-    listed: DocumentStore, source: str | None
+    listed: VisibleDocuments, source: str | None
 ) -> None:
     assert sum(bool(expected(prefix)) for prefix in PREFIXES) > 100
     for prefix in PREFIXES:
@@ -129,7 +129,7 @@ async def test_the_pages_of_each_prefix_are_its_documents_by_code_points(
 
 @pytest.mark.thorough
 async def test_a_page_begins_after_any_cursor_within_and_outside_of_the_prefix(
-    listed: DocumentStore,
+    listed: VisibleDocuments,
 ) -> None:
     for prefix, after in product(["", "a", "B", "é", "\ud7ff", HIGHEST, "%_"], [*SHORT, *LONG]):
         found = await page(listed, prefix, after, limit=2)
@@ -137,7 +137,7 @@ async def test_a_page_begins_after_any_cursor_within_and_outside_of_the_prefix(
 
 
 async def test_a_prefix_shows_nothing_to_a_scope_that_sees_nothing_of_it(
-    listed: DocumentStore,
+    listed: VisibleDocuments,
 ) -> None:
     hidden = min(HIDDEN)
     others = resolve("acme", "cid", [], ["private", "shared"])

@@ -14,6 +14,7 @@ import pytest
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import MovedTenant, Partitions
+from index.documents.visible_documents import VisibleDocuments
 from index.invalidation.changes import ChangeLog
 from index.model.query import Filter, FusionName, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
@@ -372,7 +373,7 @@ async def test_documents_for_a_filter_are_listed_by_audience_and_without_their_c
 async def test_a_page_reads_the_documents_of_its_prefix_after_its_cursor_alone(
     town: Town, source: str | None, index: str
 ) -> None:
-    documents = DocumentStore(cast("Database", town.searches))
+    documents = VisibleDocuments(cast("Database", town.searches))
     for prefix, after, listed, read in (
         ("acme39", "", "acme399", 11),
         ("acme39", "acme395", "acme399", 4),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
@@ -51,6 +52,7 @@ class ChangingIndex:
         embedders = [Choosy(embedder, self.story) for embedder in (static, HashingEmbedder(32))]
         self.database = database
         self.documents = DocumentStore(database)
+        self.visible_documents = VisibleDocuments(database)
         self.tenants = TenantStore(database)
         self.searcher = Searcher(database, *embedders)
         self.writer = Writer(self.documents, embedders[0], RecordingInvalidation(), *embedders[1:])
@@ -124,7 +126,7 @@ class ChangingIndex:
         self.today += timedelta(days=random.choice([0, 0, 1, 90]))
         scope = self.story.scope(tenant)
         chosen = random.sample(sorted(self.stored), k=min(4, len(self.stored)))
-        keys = await self.documents.openable(scope, Filter(), chosen)
+        keys = await self.visible_documents.openable(scope, Filter(), chosen)
         subjects = range(random.choice([2, 4, 8]))
         await self.popularity.add(
             opening(tenant, str(subject), key, self.today) for subject in subjects for key in keys

@@ -9,6 +9,7 @@ import pytest
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from index.documents.document_store import DocumentStore
+from index.documents.visible_documents import VisibleDocuments
 from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import Scope, everything
@@ -62,7 +63,7 @@ class Openings(PopularityStore):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self.openable = DocumentStore(database).openable
+        self.openable = VisibleDocuments(database).openable
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from gateway.extensions.vector_stores.vector_store_store import (
 )
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
+from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
 from index.model.query import Filter, Query
@@ -133,7 +134,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         boost=Boost(replaced=0.1, popularity=0.1),
         relations=True,
     )
-    documents = DocumentStore(recorded)
+    documents = VisibleDocuments(recorded)
     keys = await documents.openable(ANA, Filter(), [("acme", f"acme{n}") for n in range(NUMBER)])
     today = date(2026, 3, 1)
     await PopularityStore(database).put_counted("acme", "feedback")
@@ -251,7 +252,9 @@ async def test_a_table_of_the_sessions_own_is_not_taken_for_one_of_ours(
         )
 
         recorder = cast("Database", StatementRecorder(cast("Database", _With(searching))))
-        listed = await DocumentStore(recorder).page(ANA, Filter(), after="", source=None, limit=100)
+        listed = await VisibleDocuments(recorder).page(
+            ANA, Filter(), after="", source=None, limit=100
+        )
 
     assert len(listed) == NUMBER
 
