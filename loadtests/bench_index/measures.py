@@ -1,37 +1,29 @@
-"""How good a ranking is, cut at ten: nDCG and recall."""
+"""How good rankings are, cut at ten, by the measures of Nearhit's own `nearhit evaluate`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import log2
-from statistics import fmean
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from gateway.extensions.evaluation import measures
+from gateway.extensions.evaluation.judged_questions import JudgedQuestion
+from gateway.extensions.evaluation.measures import Interval
 
 DEPTH = 10
 
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Each from 0 to 1."""
-
-    ndcg: float
-    recall: float
+Measures: TypeAlias = Mapping[str, Interval]
+"""The mean over the questions and its interval, by `recall`, `mrr` and `ndcg`."""
 
 
-def of(ranked: Sequence[str], relevant: Mapping[str, float]) -> Measures:
-    """The measures of one ranking, best first. An ideal one of more than ten has ten."""
-    top = ranked[:DEPTH]
-    assert len(set(top)) == len(top), "a passage is ranked once"
-    gain = _gain([relevant.get(passage, 0.0) for passage in top])
-    ideal = _gain(sorted(relevant.values(), reverse=True)[:DEPTH])
-    return Measures(
-        ndcg=gain / ideal,
-        recall=len(relevant.keys() & set(top)) / len(relevant),
-    )
-
-
-def mean(measures: Sequence[Measures]) -> Measures:
-    columns = [asdict(measured) for measured in measures]
-    return Measures(**{name: fmean(column[name] for column in columns) for name in columns[0]})
-
-
-def _gain(relevances: Sequence[float]) -> float:
-    return sum(relevance / log2(rank + 1) for rank, relevance in enumerate(relevances, start=1))
+def of(rankings: Iterable[Sequence[str]], answers: Iterable[Collection[str]]) -> Measures:
+    """rankings: a question's documents, best first. answers: the documents that are right."""
+    measured = [
+        measures.of_hits(
+            JudgedQuestion(question="any", documents=tuple(right)),
+            [{"document_id": document} for document in ranked],
+            DEPTH,
+        )
+        for ranked, right in zip(rankings, answers, strict=True)
+    ]
+    columns = np.array(measured).T
+    return dict(zip(measures.NAMES, map(measures.interval, columns), strict=True))

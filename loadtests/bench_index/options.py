@@ -9,7 +9,6 @@ from loadtests.bench.frame import Run, option
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
     questions: int = option(1_000, "questions of each set, drawn by a fixed seed; 0: all")
-    rounds: int = option(10, "turns of each system that is timed")
 
 
 IndexRun: TypeAlias = Run[IndexOptions]

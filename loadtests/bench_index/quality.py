@@ -25,7 +25,7 @@ _DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
 _BM25_LEAD = 0.005
 _LAG_MAX = 0.01  # on any set, behind either
 _WORDS_LAG_MAX = 0.002  # on any set, behind its own words alone
-_NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10"}
+_NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10", "mrr": "MRR@10"}
 
 Rank = Callable[[RetrievalSet], list[list[str]]]
 Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
@@ -47,7 +47,10 @@ def measure(run: IndexRun) -> Section:
         title="Quality",
         text=_text(results, sizes),
         figures={
-            system: {name: asdict(measured) for name, measured in by_set.items()}
+            system: {
+                name: {measure: asdict(interval) for measure, interval in measured.items()}
+                for name, measured in by_set.items()
+            }
             for system, by_set in results.items()
         },
         bars=_bars(results),
@@ -66,18 +69,10 @@ def _results(
         sizes[name] = len(retrieval_set.passages), len(retrieval_set.questions)
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")
-            results[system][name] = _measured(retrieval_set, rank(retrieval_set))
+            answers = (question.answers for question in retrieval_set.questions)
+            results[system][name] = measures.of(rank(retrieval_set), answers)
             progress.advance(task)
     return results, sizes
-
-
-def _measured(retrieval_set: RetrievalSet, rankings: list[list[str]]) -> Measures:
-    return measures.mean(
-        [
-            measures.of(ranked, question.relevant)
-            for question, ranked in zip(retrieval_set.questions, rankings, strict=True)
-        ]
-    )
 
 
 def _text(results: Results, sizes: Mapping[str, tuple[int, int]]) -> str:
@@ -86,12 +81,13 @@ def _text(results: Results, sizes: Mapping[str, tuple[int, int]]) -> str:
     size = ", ".join(
         f"{name} {passages:,} and {questions:,}" for name, (passages, questions) in sizes.items()
     )
-    return "\n\n".join([*tables, "\n".join(how), f"Passages and questions: {size}."])
+    notes = f"Passages and questions: {size}. The JSON also has the 95 % interval of each figure."
+    return "\n\n".join([*tables, "\n".join(how), notes])
 
 
 def _table(results: Results, measure: str) -> str:
     rows = [
-        (name, *(f"{getattr(by_set[name], measure):.3f}" for by_set in results.values()))
+        (name, *(f"{by_set[name][measure].mean:.3f}" for by_set in results.values()))
         for name in sets.NAMES
     ]
     means = [f"{_mean(results, system, measure):.3f}" for system in results]
@@ -99,6 +95,9 @@ def _table(results: Results, measure: str) -> str:
 
 
 def _bars(results: Results) -> list[Bar]:
+    def ndcg(system: str, name: str) -> float:
+        return results[system][name]["ndcg"].mean
+
     ours = _mean(results, "Nearhit", "ndcg")
     return [
         Bar(
@@ -112,8 +111,7 @@ def _bars(results: Results) -> list[Bar]:
         *(
             Bar(
                 f"{name}: nDCG@10 above the better of both",
-                results["Nearhit"][name].ndcg
-                - max(results[system][name].ndcg for system in ("Chroma", "BM25")),
+                ndcg("Nearhit", name) - max(ndcg("Chroma", name), ndcg("BM25", name)),
                 at_least=-_LAG_MAX,
             )
             for name in sets.NAMES
@@ -121,7 +119,7 @@ def _bars(results: Results) -> list[Bar]:
         *(
             Bar(
                 f"{name}: nDCG@10 above words alone",
-                results["Nearhit"][name].ndcg - results[_WORDS_ALONE][name].ndcg,
+                ndcg("Nearhit", name) - ndcg(_WORDS_ALONE, name),
                 at_least=-_WORDS_LAG_MAX,
             )
             for name in sets.NAMES
@@ -130,4 +128,4 @@ def _bars(results: Results) -> list[Bar]:
 
 
 def _mean(results: Results, system: str, measure: str) -> float:
-    return fmean(getattr(measured, measure) for measured in results[system].values())
+    return fmean(measured[measure].mean for measured in results[system].values())

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -10,15 +10,8 @@ from random import Random
 from loadtests.workload import json_lines
 
 NAMES = (
-    "scifact",
-    "squad_sent_dev",
-    "xquad_en",
-    "faquad_pt",
-    "pira_en",
-    "pira_pt",
-    "medquad_en",
-    "pira_pt_over_en",
-    "pira_en_over_pt",
+    *("scifact", "squad_sent_dev", "xquad_en", "faquad_pt", "pira_en", "pira_pt", "medquad_en"),
+    *("pira_pt_over_en", "pira_en_over_pt"),
 )
 # Questions of one set over the passages of another; equal identifiers name the same question.
 _BILINGUAL = {"pira_pt_over_en": ("pira_pt", "pira_en"), "pira_en_over_pt": ("pira_en", "pira_pt")}
@@ -36,10 +29,10 @@ class SetPassage:
 
 @dataclass(frozen=True, slots=True)
 class SetQuestion:
-    """relevant: passages by identifier, each with how relevant it is, above 0."""
+    """answers: the identifiers of the passages that are right."""
 
     text: str
-    relevant: Mapping[str, float]
+    answers: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +51,11 @@ def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
         SetPassage(line["id"], line["title"] or "", line["text"])
         for line in json_lines.read(folder / "corpus.jsonl.gz")
     ]
-    relevant = _judgements(folder / "qrels.tsv")
+    answers = _judgements(folder / "qrels.tsv")
     questions = [
-        SetQuestion(line["text"], relevant[line["id"]])
+        SetQuestion(line["text"], answers[line["id"]])
         for line in json_lines.read(data / asked_in / "queries.jsonl.gz")
-        if line["id"] in relevant
+        if line["id"] in answers
     ]
     if questions_max:
         questions = Random(1).sample(questions, min(questions_max, len(questions)))  # noqa: S311
@@ -86,10 +79,10 @@ def pieces(passage: SetPassage) -> list[str]:
     return [" ".join(sentences) for sentences in pieces_of_words]
 
 
-def _judgements(file: Path) -> dict[str, dict[str, float]]:
-    relevant: defaultdict[str, dict[str, float]] = defaultdict(dict)
+def _judgements(file: Path) -> dict[str, set[str]]:
+    answers: defaultdict[str, set[str]] = defaultdict(set)
     for line in file.read_text().splitlines():
         question, passage, relevance = line.split("\t")
         if relevance.isdigit() and int(relevance) > 0:  # the first line may be a head
-            relevant[question][passage] = float(relevance)
-    return dict(relevant)
+            answers[question].add(passage)
+    return dict(answers)

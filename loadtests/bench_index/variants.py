@@ -122,8 +122,7 @@ def _ndcgs(
 
 
 def _ndcg(asked: RetrievalSet, rankings: Sequence[list[str]]) -> float:
-    pairs = zip(asked.questions, rankings, strict=True)
-    return fmean(measures.of(ranked, question.relevant).ndcg for question, ranked in pairs)
+    return measures.of(rankings, (each.answers for each in asked.questions))["ndcg"].mean
 
 
 def _low_share(tenant: TenantClient, asked: RetrievalSet) -> float:

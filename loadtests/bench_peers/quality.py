@@ -32,15 +32,13 @@ def measure(
 ) -> Quality:
     rows_found = _rows(peer, [peer.request(question) for question in questions])
     nearest = _rows(peer, [peer.nearest(question) for question in questions])
-    judged = [
-        measures.of([str(row) for row in rows], relevant)
-        for ask, rows in zip(asks, rows_found, strict=True)
-        if (relevant := world.relevant(ask.caller, ask.question))
-    ]
-    mean = measures.mean(judged)
+    judged = measures.of(
+        ([str(row) for row in rows] for rows in rows_found),
+        (world.relevant(ask.caller, ask.question) for ask in asks),
+    )
     return Quality(
-        ndcg=mean.ndcg,
-        judged=mean.recall,
+        ndcg=judged["ndcg"].mean,
+        judged=judged["recall"].mean,
         nearest=fmean(
             world.recall(ask.caller, ask.question, rows)
             for ask, rows in zip(asks, nearest, strict=True)

@@ -3,7 +3,7 @@
 Pure and seeded but for the embedding: equal passages and questions make an equal world.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,10 +31,10 @@ _TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class PeerTopicQuestion:
-    """relevant: passages by number, each with how relevant it is, above 0."""
+    """answers: the numbers of the passages that are right."""
 
     text: str
-    relevant: Mapping[int, float]
+    answers: Collection[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class PeerWorld:
     """Rows, numbered from 0: whose they are, who reads them, what they say, their unit vectors.
 
     passages:  by row, which passage it is a copy of: one passage may be in several tenants.
-    questions: all different; relevant in terms of passages.
+    questions: all different; their answers are passages.
     """
 
     tenants: Sequence[str]
@@ -83,14 +83,10 @@ class PeerWorld:
             for caller in self.callers
         ]
 
-    def relevant(self, caller: int, question: int) -> dict[str, float]:
+    def relevant(self, caller: int, question: int) -> set[str]:
         """What answers the question and may be read by the caller: rows, as text."""
-        judged = self.questions[question].relevant
-        return {
-            str(row): judged[self.passages[row]]
-            for row in self.visible[caller]
-            if self.passages[row] in judged
-        }
+        answers = self.questions[question].answers
+        return {str(row) for row in self.visible[caller] if self.passages[row] in answers}
 
     def recall(self, caller: int, question: int, rows: Sequence[int]) -> float:
         """The share of the ten nearest visible rows that were found."""
@@ -149,13 +145,13 @@ def _generated(rows: int) -> tuple[list[str], list[PeerTopicQuestion]]:
     about = zip(made_up.questions, made_up.about, strict=True)
     return (
         [document["text"] for document in made_up.documents],
-        [PeerTopicQuestion(text, {passage: 1.0}) for text, passage in about],
+        [PeerTopicQuestion(text, {passage}) for text, passage in about],
     )
 
 
 def _read(data: Path) -> tuple[list[str], list[PeerTopicQuestion]]:
     places: dict[str, int] = {}
-    questions: dict[str, Mapping[int, float]] = {}
+    questions: dict[str, set[int]] = {}
     for name in _SETS:
         retrieval_set = sets.read(data, name, 0)
         of_passage = {}
@@ -164,11 +160,7 @@ def _read(data: Path) -> tuple[list[str], list[PeerTopicQuestion]]:
             if _WORDS_MIN <= len(text.split()) <= _WORDS_MAX:
                 of_passage[passage.passage_id] = places.setdefault(text, len(places))
         for question in retrieval_set.questions:
-            relevant = {
-                of_passage[passage]: relevance
-                for passage, relevance in question.relevant.items()
-                if passage in of_passage
-            }
-            if relevant:
-                questions.setdefault(question.text, relevant)
-    return list(places), [PeerTopicQuestion(text, relevant) for text, relevant in questions.items()]
+            answers = {of_passage[passage] for passage in question.answers if passage in of_passage}
+            if answers:
+                questions.setdefault(question.text, answers)
+    return list(places), [PeerTopicQuestion(text, answers) for text, answers in questions.items()]

@@ -25,7 +25,7 @@ def world() -> PeerWorld:
         passages=[0, 1, 2, 0],
         embedded=np.array([[1, 0], [0.9, 0.1], [0, 1], [1, 0]], np.float32),
         callers=[PeerCaller("one", "reader", ("open",))],
-        questions=[PeerTopicQuestion("what?", {0: 1.0, 1: 1.0})],
+        questions=[PeerTopicQuestion("what?", {0, 1})],
         embedded_questions=np.array([[1, 0]], np.float32),
     )
 
@@ -34,7 +34,7 @@ def test_only_what_the_caller_may_read_counts_as_an_answer() -> None:
     built = world()
 
     assert built.visible[0].tolist() == [0, 2]
-    assert built.relevant(0, 0) == {"0": 1.0}
+    assert built.relevant(0, 0) == {"0"}
 
 
 def test_recall_is_of_the_nearest_rows_that_may_be_read() -> None:

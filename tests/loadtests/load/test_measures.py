@@ -3,26 +3,30 @@ import math
 import pytest
 
 from loadtests.bench_index import measures
-from loadtests.bench_index.measures import Measures
 
 
-def test_a_ranking_that_begins_with_all_that_is_relevant_is_perfect() -> None:
-    assert measures.of(["a", "b", "c"], {"a": 1, "b": 1}) == Measures(1, 1)
+def means(ranked: list[str], *answers: str) -> dict[str, float]:
+    """The measures of one question."""
+    return {name: one.mean for name, one in measures.of([ranked], [answers]).items()}
 
 
-def test_what_is_relevant_counts_less_the_later_it_comes() -> None:
-    measured = measures.of(["x", "a", "y", "b"], {"a": 1, "b": 1})
+def test_a_ranking_that_begins_with_all_that_is_right_is_perfect() -> None:
+    assert means(["a", "b", "c"], "a", "b") == {"recall": 1, "mrr": 1, "ndcg": 1}
+
+
+def test_what_is_right_counts_less_the_later_it_comes() -> None:
+    measured = means(["x", "a", "y", "b"], "a", "b")
 
     ideal = 1 + 1 / math.log2(3)
-    assert measured.ndcg == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / ideal)
-    assert measured.recall == 1
+    assert measured["ndcg"] == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / ideal)
+    assert (measured["recall"], measured["mrr"]) == (1, 0.5)
 
 
 def test_what_comes_after_the_tenth_does_not_count() -> None:
-    ranked = [*(f"x{number}" for number in range(10)), "a"]
-
-    assert measures.of(ranked, {"a": 1}) == Measures(0, 0)
+    assert means([*(f"x{number}" for number in range(10)), "a"], "a")["recall"] == 0
 
 
-def test_a_ranking_of_nothing_is_worth_nothing() -> None:
-    assert measures.of([], {"a": 1}) == Measures(0, 0)
+def test_the_mean_is_of_all_questions() -> None:
+    measured = measures.of([["a"], []], [["a"], ["b"]])["ndcg"]
+
+    assert (measured.low, measured.mean, measured.high) == (0, 0.5, 1)
