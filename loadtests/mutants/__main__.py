@@ -12,5 +12,5 @@ if __name__ == "__main__":
     family, name = sys.argv[1:3]
     del sys.argv[1:3]
     rules = {"cache": cache_rules.MUTANTS, "lease": lease_rules.MUTANTS}
-    rules[family][name].replace()
+    rules[family][name].break_rules()
     runpy.run_module("gateway", run_name="__main__", alter_sys=False)

@@ -20,7 +20,7 @@ from gateway.search import search_request
 from index.model.scope import PUBLIC, Scope
 from index.search import sight_reader
 from index.tenants.principals import Principal
-from loadtests.mutants.mutant import Mutant, replaced, together
+from loadtests.mutants.mutant import Mutant
 
 _LATE_S = 0.1
 _CREDENTIAL = re.compile(rb"(?i)\r\nauthorization:[^\r]*")
@@ -92,50 +92,50 @@ class _RememberingGate(Authenticator):
 
 
 MUTANTS: Mapping[str, Mutant] = {
-    "none": Mutant("no rule is broken", together(), is_control=True),
+    "none": Mutant("no rule is broken", is_control=True),
     "late-fills": Mutant(
         "fills come late, which breaks no rule",
-        replaced(store.RedisStore, "fill", _fills_late),
+        [(store.RedisStore, "fill", _fills_late)],
         is_control=True,
     ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
-        replaced(registry_replica.RegistryReplica, "invalidated", _drops_nothing),
+        [(registry_replica.RegistryReplica, "invalidated", _drops_nothing)],
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
-        together(
-            replaced(protocol, "may_fill", _fills_whatever_the_fence),
-            replaced(store.RedisStore, "fill", _fills_late),
-        ),
+        [
+            (protocol, "may_fill", _fills_whatever_the_fence),
+            (store.RedisStore, "fill", _fills_late),
+        ],
     ),
     "serve-ignores-applied": Mutant(
         "an entry is served though changes have not been applied to it",
-        replaced(protocol, "may_serve", _serves_whatever_is_applied),
+        [(protocol, "may_serve", _serves_whatever_is_applied)],
     ),
     "key-without-scope": Mutant(
         "the key of an answer leaves out whom it was computed for",
-        replaced(search_request, "answer_key", _key_without_scope),
+        [(search_request, "answer_key", _key_without_scope)],
     ),
     "head-forgets-credential": Mutant(
         "heads that differ in the credential alone count as equal",
-        replaced(known_heads, "_digest", _digest_without_credential),
+        [(known_heads, "_digest", _digest_without_credential)],
     ),
     "sight-counts-audiences": Mutant(
         "callers who see as many different audiences share answers",
-        replaced(sight_reader, "sight_digest", _sight_of_how_many),
+        [(sight_reader, "sight_digest", _sight_of_how_many)],
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        replaced(memory.MemoryTier, "find", _finds_at_any_revision),
+        [(memory.MemoryTier, "find", _finds_at_any_revision)],
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
-        replaced(authenticator.Authenticator, "confirm", _RememberingGate.confirm),
+        [(authenticator.Authenticator, "confirm", _RememberingGate.confirm)],
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",
-        replaced(store, "valid_state", _believes_any_server),
+        [(store, "valid_state", _believes_any_server)],
         faults=("redis started with an older memory",),
     ),
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 from cache import read_lease
 from cache.read_lease import HeldLease
-from loadtests.mutants.mutant import Mutant, replaced, together
+from loadtests.mutants.mutant import Mutant
 
 
 def _is_held_for_good(self: HeldLease[Any], _now_s: float) -> bool:
@@ -26,24 +26,24 @@ def _hears_nothing(self: HeldLease[Any], _history: str, _counters: Any) -> HeldL
 
 MUTANTS: Mapping[str, Mutant] = {
     "none": Mutant(
-        "no rule is broken", together(), faults=("region cut off", "region silent"), is_control=True
+        "no rule is broken", faults=("region cut off", "region silent"), is_control=True
     ),
     "lease-for-good": Mutant(
         "a lease that was stored once counts for good",
-        replaced(HeldLease, "is_held", _is_held_for_good),
+        [(HeldLease, "is_held", _is_held_for_good)],
         faults=("region cut off", "region silent"),
     ),
     "writer-waits-for-nobody": Mutant(
         "a write is acknowledged before the holders have heard of it",
-        replaced(read_lease, "may_acknowledge", _acknowledges_at_once),
+        [(read_lease, "may_acknowledge", _acknowledges_at_once)],
     ),
     "holder-hears-nothing": Mutant(
         "a holder acknowledges what is announced, and answers without it",
-        replaced(HeldLease, "heard", _hears_nothing),
+        [(HeldLease, "heard", _hears_nothing)],
     ),
     "new-history-is-settled": Mutant(
         "after a failover a write is acknowledged before the lost leases have run out",
-        replaced(read_lease, "may_acknowledge", _acknowledges_in_a_new_history),
+        [(read_lease, "may_acknowledge", _acknowledges_in_a_new_history)],
         faults=("primary failed over",),
         read_lease_s=6.0,  # a standby needs some seconds to take over
     ),
