@@ -25,7 +25,7 @@ class SoakBenchOptions:
         (), "break this rule alone; may be repeated", choices=list(MUTANTS)
     )
     greed: Sequence[str] = option(
-        (), "this kind of neighbour alone; may be repeated", choices=list(KINDS)
+        (), "this kind of neighbour alone; may be repeated", choices=KINDS
     )
     seconds: float = option(8.0, "seconds of a period with a neighbour, or without", quick=4.0)
     rounds: int = option(4, "periods with each kind of neighbour", quick=1)

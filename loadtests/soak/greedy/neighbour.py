@@ -13,7 +13,8 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -25,11 +26,12 @@ from loadtests.load.request import encode_request
 
 _PAUSE_S = 0.02  # after a refusal: more would be the load of the generator, not of the tenant
 _ADDRESSES = 16  # source addresses; the gateway limits the connections of each
-_SEARCHES, _CONVERSATIONS, _BATCHES, _UPLOADS = 128, 64, 16, 16
 _CONNECTIONS = 4_096
 _SUBSCRIPTIONS = 100  # of each key's subject
 _SOURCES = 10
 _TEXT = "The harbour master lights the lamp at dusk and notes it in the book of the pier. "
+_MESSAGES = [{"role": "user", "content": f"{number} {_TEXT * 30}"} for number in range(95)]
+_CONVERSATION = orjson.dumps({"messages": _MESSAGES, "token_budget": 500})
 
 
 class GreedyTenant:
@@ -38,32 +40,15 @@ class GreedyTenant:
         self._url, self._keys, self._site = url, keys, site
         self._numbers = count()
 
-    async def searches(self) -> None:
-        await self._repeat(_SEARCHES, self._search)
-
-    async def compress(self) -> None:
-        text = _TEXT * 30
-        messages = [{"role": "user", "content": f"{number} {text}"} for number in range(95)]
-        body = orjson.dumps({"messages": messages, "token_budget": 500})
-        await self._repeat(
-            _CONVERSATIONS, lambda key: self._encode("POST", "/v1/compress", key, body)
-        )
-
-    async def writes(self) -> None:
-        await self._repeat(_BATCHES, self._batch)
-
-    async def connections(self) -> None:
-        await asyncio.gather(*(self._hold(number) for number in range(_CONNECTIONS)))
-
-    async def subscriptions(self) -> None:
-        await self._repeat(4, self._edit)
-
-    async def uploads(self) -> None:
-        await self._repeat(_UPLOADS, self._upload)
-
-    async def sources(self) -> None:
-        """The worker reads them, until `end` removes them."""
-        await asyncio.Event().wait()
+    async def take(self, kind: str) -> None:
+        match kind:
+            case "connections":
+                await asyncio.gather(*map(self._hold, range(_CONNECTIONS)))
+            case "sources":  # the worker reads them, until `end` removes them
+                await asyncio.Event().wait()
+            case _:
+                connections, request = _REPEATED[kind]
+                await self._repeat(connections, partial(request, self))
 
     async def prepare(self, kind: str) -> None:
         """Before the period: what this kind of greed needs."""
@@ -118,7 +103,7 @@ class GreedyTenant:
         while True:
             try:
                 opened = await connection.connect(self._url, _address(number))
-                response = await opened.exchange(self._search(self._keys[0]))
+                response = await opened.exchange(self.search(self._keys[0]))
                 self.statuses[str(response.status)] += 1
                 while opened.is_open:
                     await asyncio.sleep(1)
@@ -132,11 +117,14 @@ class GreedyTenant:
         self.statuses[str(response.status)] += 1
         opened.close()
 
-    def _search(self, key: str) -> bytes:
+    def search(self, key: str) -> bytes:
         body = orjson.dumps({"query": f"who lights lamp number {next(self._numbers)}?"})
         return self._encode("POST", "/v1/search", key, body)
 
-    def _batch(self, key: str) -> bytes:
+    def compress(self, key: str) -> bytes:
+        return self._encode("POST", "/v1/compress", key, _CONVERSATION)
+
+    def batch(self, key: str) -> bytes:
         start = next(self._numbers)
         lines = [
             orjson.dumps(
@@ -146,12 +134,12 @@ class GreedyTenant:
         ]
         return self._encode("POST", "/v1/documents/batch", key, b"\n".join(lines))
 
-    def _edit(self, key: str) -> bytes:
+    def edit(self, key: str) -> bytes:
         number = next(self._numbers)
         body = orjson.dumps({"text": f"The lamp of the pier has number {number}. {_TEXT}"})
         return self._encode("PUT", f"/v1/documents/edited{number % 10}", key, body)
 
-    def _upload(self, key: str) -> bytes:
+    def upload(self, key: str) -> bytes:
         text = f"{next(self._numbers)} {_TEXT * 40_000}".encode()[:4_000_000]
         body = (
             b'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nassistants\r\n'
@@ -165,15 +153,15 @@ class GreedyTenant:
         return encode_request(method, f"{self._url}{path}", key, body)
 
 
-KINDS: Mapping[str, Callable[[GreedyTenant], Awaitable[None]]] = {
-    "searches": GreedyTenant.searches,
-    "compress": GreedyTenant.compress,
-    "writes": GreedyTenant.writes,
-    "connections": GreedyTenant.connections,
-    "subscriptions": GreedyTenant.subscriptions,
-    "uploads": GreedyTenant.uploads,
-    "sources": GreedyTenant.sources,
+# By kind, how many connections repeat which request.
+_REPEATED: Mapping[str, tuple[int, Callable[[GreedyTenant, str], bytes]]] = {
+    "searches": (128, GreedyTenant.search),
+    "compress": (64, GreedyTenant.compress),
+    "writes": (16, GreedyTenant.batch),
+    "subscriptions": (4, GreedyTenant.edit),
+    "uploads": (16, GreedyTenant.upload),
 }
+KINDS = (*_REPEATED, "connections", "sources")
 
 
 def _address(number: int) -> str:
@@ -188,7 +176,7 @@ async def _main(kind: str) -> None:
     lines = _lines()
     neighbour = GreedyTenant(**next(lines))
     await neighbour.prepare(kind)
-    work = asyncio.ensure_future(KINDS[kind](neighbour))
+    work = asyncio.create_task(neighbour.take(kind))
     print("ready", flush=True)
     ended = asyncio.create_task(asyncio.to_thread(lambda: [*lines]))
     await asyncio.wait((work, ended), return_when=asyncio.FIRST_COMPLETED)
