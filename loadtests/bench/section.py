@@ -86,3 +86,25 @@ def figure_table(head: str, rows: Mapping[str, Mapping[str, Any]], columns: Colu
         for name, figures in rows.items()
     ]
     return table((head, *(title for title, _ in columns.values())), cells)
+
+
+def rows_section(
+    title: str,
+    notes: str,
+    head: str,
+    rows: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
+    bars: Sequence[Bar] = (),
+    **more: Any,
+) -> Section:
+    """A section of one table, whose rows are its figures. more: of the figures."""
+    table_of_rows = figure_table(head, rows, columns)
+    return Section(title, f"{notes}\n\n{table_of_rows}", {**rows, **more}, bars)
+
+
+def list_section(
+    title: str, notes: str, figures: dict[str, Any], rows: Columns, bars: Sequence[Bar]
+) -> Section:
+    """A section with a row for each of these figures."""
+    cells = [(what, f"{figures[name]:{form}}") for name, (what, form) in rows.items()]
+    return Section(title, f"{notes}\n\n{table(('', ''), cells)}", figures, bars)

@@ -3,37 +3,50 @@
 Other work on the machine affects all of them, so ratios are taken within a round.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import uvloop
 from rich.progress import Progress
 
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
-from loadtests.load.latencies import Latencies
-from loadtests.servers import service
+from loadtests.servers.processes import Meter, Processes
 
+Name = TypeVar("Name")
 Figure: TypeAlias = Callable[[ClosedLoopResult], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """requests: called for each turn. pids: of the processes whose processor time counts."""
+    """requests: they go on from turn to turn. groups: of processes whose processor time counts."""
 
     url: str
-    requests: Callable[[], Iterator[bytes]]
-    pids: Callable[[], Iterable[int]] = tuple
+    requests: Iterator[bytes]
+    groups: Sequence[Processes] = ()
 
 
 @dataclass(slots=True)
 class Turns:
-    """The turns of one case, without the first round. processor_s: of the servers, by turn."""
+    """The turns of one case. spent_s: the processor time of each group, by turn."""
 
     results: list[ClosedLoopResult] = field(default_factory=list)
-    processor_s: list[float] = field(default_factory=list)
+    spent_s: list[Sequence[float]] = field(default_factory=list)
+
+    @property
+    def whole(self) -> ClosedLoopResult:
+        """All turns as one."""
+        whole = ClosedLoopResult()
+        for result in self.results:
+            whole.merge(result)
+        return whole
+
+    @property
+    def whole_spent_s(self) -> Sequence[float]:
+        """By group."""
+        return [sum(of_group) for of_group in zip(*self.spent_s, strict=True)]
 
     @property
     def per_second(self) -> float:
@@ -42,21 +55,13 @@ class Turns:
     @property
     def hits(self) -> float:
         """The share of the requests that a cache answered."""
-        results = self.results
-        return sum(result.hits for result in results) / sum(result.count for result in results)
+        return self.whole.hits / self.whole.count
 
     @property
     def processor_us(self) -> float:
-        """For one request."""
-        turns = zip(self.processor_s, self.results, strict=True)
-        return median(spent_s / result.count * 1e6 for spent_s, result in turns)
-
-    def percentile_ms(self, percentile: float) -> float:
-        """Of the requests of all turns."""
-        latencies = Latencies()
-        for result in self.results:
-            latencies.merge(result.latencies)
-        return latencies.percentile_ms(percentile)
+        """For one request, of all groups."""
+        turns = zip(self.spent_s, self.results, strict=True)
+        return median(sum(spent_s) / result.count * 1e6 for spent_s, result in turns)
 
     def median_ms(self, percentile: float) -> float:
         """The median of the turns' percentiles."""
@@ -79,24 +84,24 @@ def percentile_ms(percentile: float) -> Figure:
 
 
 def take(
-    cases: Mapping[str, Case], progress: Progress, *, rounds: int, seconds: float, connections: int
-) -> dict[str, Turns]:
-    """By case; a first round more warms up. seconds: of each turn."""
+    cases: Mapping[Name, Case], progress: Progress, *, rounds: int, seconds: float, connections: int
+) -> dict[Name, Turns]:
+    """By case, after a round that warms up. seconds: of each turn."""
+    tracked = progress.track(range(rounds + 1), description="rounds")
+    turns = take_rounds(cases, tracked, seconds=seconds, connections=connections)
+    return {name: Turns(of.results[1:], of.spent_s[1:]) for name, of in turns.items()}
+
+
+def take_rounds(
+    cases: Mapping[Name, Case], rounds: Iterable[object], *, seconds: float, connections: int
+) -> dict[Name, Turns]:
     turns = {name: Turns() for name in cases}
-    for number in progress.track(range(rounds + 1), description="rounds"):
+    for _ in rounds:
         for name, case in cases.items():
-            before_s = {pid: service.processor_s(pid) for pid in case.pids()}
-            run = closed_loop.run(
-                case.url, case.requests(), connections=connections, seconds=seconds
+            asking = closed_loop.run(
+                case.url, case.requests, connections=connections, seconds=seconds
             )
-            result = uvloop.run(run)
-            if number:
-                turns[name].results.append(result)
-                turns[name].processor_s.append(_spent_s(before_s))
+            with Meter(*case.groups) as meter:
+                turns[name].results.append(uvloop.run(asking))
+            turns[name].spent_s.append(meter.spent_s)
     return turns
-
-
-def _spent_s(before_s: Mapping[int, float]) -> float:
-    """What the processes have spent since `before_s` was taken; of those that still run."""
-    spent = (service.processor_s(pid) - started_s for pid, started_s in before_s.items())
-    return sum(seconds for seconds in spent if seconds >= 0)

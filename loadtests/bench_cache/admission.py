@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import uvloop
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_cache.options import CacheRun
 from loadtests.load import closed_loop
 from loadtests.servers import service
@@ -64,20 +64,16 @@ def measure(run: CacheRun) -> Section:
         part = next((name for name, places in _PARTS.items() if file in places), _REST)
         shares[part] += count / total
     admission = sum(shares[name] for name in _ADMISSION)
-    text = (
+    notes = (
         "One worker answers one cached question again and again, over "
         f"{run.options.connections} connections. A thousand times per second of its processor time "
         "a sampler looks which of its files is running; what that file calls in other packages "
         "counts as its own. Each request counts against the rate of its key and of its tenant. Of "
-        "a known head, route and credential are found by its digest.\n\n"
+        f"a known head, route and credential are found by its digest. {total:,} samples."
     )
-    rows = [[name, f"{share:.1%}"] for name, share in shares.items()]
-    return Section(
-        title="Admission",
-        text=text + table(["", "share"], [*rows, ["samples", f"{total:,}"]]),
-        figures={"samples": total, **shares},
-        bars=[Bar(", ".join(_ADMISSION), admission, at_most=_SHARE_MAX)],
-    )
+    rows = {name: {"share": share} for name, share in shares.items()}
+    bar = Bar(", ".join(_ADMISSION), admission, at_most=_SHARE_MAX)
+    return rows_section("Admission", notes, "", rows, {"share": ("share", ".1%")}, [bar])
 
 
 def _samples(run: CacheRun) -> Mapping[str, int]:

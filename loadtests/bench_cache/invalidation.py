@@ -10,9 +10,9 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_cache.options import PATIENT, CacheRun
-from loadtests.servers import metrics, service
+from loadtests.servers import metrics, processes, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
 from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
@@ -57,33 +57,21 @@ def measure(run: CacheRun) -> Section:
             ):
                 tenant.edit_first(next(edits))
                 taken["cold_drain_ms"].append(_drained_ms(other))
-    timed = {
-        name: {
+    rows = {
+        what: {
             "median": median(taken[name]),
             "p95": float(np.quantile(taken[name], 0.95)),
             "most": max(taken[name]),
         }
-        for name in _TIMED
+        for name, what in _TIMED.items()
     }
-    return Section(
-        title="Invalidation",
-        text=_text(timed, taken, live, away),
-        figures={
-            "live": live,
-            "away": away,
-            "put_processor_ms": fmean(taken["put_processor_ms"]),
-            "empty_put_processor_ms": fmean(taken["empty_put_processor_ms"]),
-            "dropped_median": median(taken["dropped"]),
-            **timed,
-        },
-        bars=[
-            Bar(
-                f"ms of a warm drain of one change among {_LIVE:,} answers, median",
-                timed["warm_drain_ms"]["median"],
-                at_most=_DRAIN_MS_MAX,
-            )
-        ],
+    bar = Bar(
+        f"ms of a warm drain of one change among {_LIVE:,} answers, median",
+        median(taken["warm_drain_ms"]),
+        at_most=_DRAIN_MS_MAX,
     )
+    notes = _notes(taken, live, away)
+    return rows_section("Invalidation", notes, "ms", rows, _COLUMNS, [bar], live=live, away=away)
 
 
 def _fill(
@@ -116,11 +104,11 @@ def _edited(
         """How many answers it dropped."""
         drained_ms = _drained_ms(gateway)
         dropped = metrics.cache_event(gateway.url, "dropped")
-        before_s, started_s = service.processor_s(gateway.pid), time.perf_counter()
+        before_s, started_s = processes.processor_s(gateway.pid), time.perf_counter()
         tenant.edit_first(text)
         taken[f"{prefix}put_ms"].append((time.perf_counter() - started_s) * 1000)
         # In steps of ten milliseconds, so only means are meaningful.
-        spent_s = service.processor_s(gateway.pid) - before_s
+        spent_s = processes.processor_s(gateway.pid) - before_s
         taken[f"{prefix}put_processor_ms"].append(spent_s * 1000)
         taken[f"{prefix or 'warm_'}drain_ms"].append(_drained_ms(gateway) - drained_ms)
         return metrics.cache_event(gateway.url, "dropped") - dropped
@@ -143,13 +131,8 @@ def _drained_ms(gateway: Service) -> float:
     return metrics.read(gateway.url, "nearhit_cache_drain_duration_seconds_sum") * 1000
 
 
-def _text(
-    timed: Mapping[str, Mapping[str, float]],
-    taken: Mapping[str, Sequence[float]],
-    live: float,
-    away: float,
-) -> str:
-    notes = (
+def _notes(taken: Mapping[str, Sequence[float]], live: float, away: float) -> str:
+    return (
         f"Two tenants of one gateway have the same {_DOCUMENTS:,} documents of one chunk each; one "
         f"tenant has {live:,.0f} live answers, to as many different questions, the other has "
         "one.\n"
@@ -166,5 +149,3 @@ def _text(
         f"{_LIVE:,} answers, and {fmean(taken['empty_put_processor_ms']):.1f} ms with one "
         f"(means).\nRedis was unavailable {away:.0f} times."
     )
-    rows = {what: timed[name] for name, what in _TIMED.items()}
-    return f"{notes}\n\n{figure_table('ms', rows, _COLUMNS)}"

@@ -10,7 +10,7 @@ import orjson
 import uvloop
 
 from loadtests.bench import turns
-from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench.turns import Case, percentile_ms
 from loadtests.bench_cache.options import CacheRun
 from loadtests.bench_cache.speed import leave_document
@@ -59,21 +59,17 @@ def measure(run: CacheRun) -> Section:
         }
         for name, of_case in taken.items()
     }
-    text = (
+    notes = (
         f"One worker and one cached question, over {run.options.connections} open connections, in "
         f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
         "columns are ratios to the plain search's turn of the same round. Older versions of the "
-        "protocol begin with a handshake; newer ones send its content with each request.\n\n"
+        "protocol begin with a handshake; newer ones send its content with each request."
     )
-    return Section(
-        title="Model Context Protocol",
-        text=text + figure_table("", rows, _COLUMNS),
-        figures=dict(rows),
-        bars=[
-            Bar(f"time of a {name}, to the plain search", rows[name]["times"], at_most=_TIMES_MAX)
-            for name in (_TOOL, _TOOL_NOW)
-        ],
-    )
+    bars = [
+        Bar(f"time of a {name}, to the plain search", rows[name]["times"], at_most=_TIMES_MAX)
+        for name in (_TOOL, _TOOL_NOW)
+    ]
+    return rows_section("Model Context Protocol", notes, "", rows, _COLUMNS, bars)
 
 
 def _cases(tenant: TenantClient) -> Mapping[str, Case]:
@@ -85,9 +81,9 @@ def _cases(tenant: TenantClient) -> Mapping[str, Case]:
     search = tenant.search_request
     now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
     return {
-        _PLAIN: Case(search.url, lambda: map(search.encode, repeat(_PLAIN_BODY))),
-        _TOOL: Case(endpoint.url, lambda: map(endpoint.encode, _calls())),
-        _TOOL_NOW: Case(endpoint.url, lambda: map(now.encode, _calls(_META))),
+        _PLAIN: Case(search.url, map(search.encode, repeat(_PLAIN_BODY))),
+        _TOOL: Case(endpoint.url, map(endpoint.encode, _calls())),
+        _TOOL_NOW: Case(endpoint.url, map(now.encode, _calls(_META))),
     }
 
 

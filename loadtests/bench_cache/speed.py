@@ -13,7 +13,7 @@ import orjson
 from rich.console import Console
 
 from loadtests.bench import turns
-from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench.turns import Case, Turns, percentile_ms
 from loadtests.bench_cache.options import CacheRun
 from loadtests.load.request import RequestTemplate
@@ -72,20 +72,16 @@ def measure(run: CacheRun) -> Section:
         )
     rows = {name: _row(of_case, taken[_BARE]) for name, of_case in taken.items()}
     exact = rows[_EXACT]
-    return Section(
-        title="Speed",
-        text=_text(rows, run),
-        figures=dict(rows),
-        bars=[
-            Bar("exact hits a second, to the bare app's", exact["ratio"], at_least=_RATIO_MIN),
-            Bar("P99 of exact hits, to the bare app's", exact["p99_ratio"], at_most=_P99_MAX),
-            *(
-                Bar(f"share of hits, {name}", row["hits"], at_least=_HITS_MIN)
-                for name, row in rows.items()
-                if "hit" in name
-            ),
-        ],
-    )
+    bars = [
+        Bar("exact hits a second, to the bare app's", exact["ratio"], at_least=_RATIO_MIN),
+        Bar("P99 of exact hits, to the bare app's", exact["p99_ratio"], at_most=_P99_MAX),
+        *(
+            Bar(f"share of hits, {name}", row["hits"], at_least=_HITS_MIN)
+            for name, row in rows.items()
+            if "hit" in name
+        ),
+    ]
+    return rows_section("Speed", _notes(run), "", rows, _COLUMNS, bars)
 
 
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
@@ -120,9 +116,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
 
 
 def _case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
-    """The bodies go on from turn to turn."""
-    requests = map(request.encode, bodies)
-    return Case(request.url, lambda: requests, lambda: (pid,))
+    return Case(request.url, map(request.encode, bodies), [lambda: (pid,)])
 
 
 def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:
@@ -178,8 +172,8 @@ def _row(taken: Turns, bare: Turns) -> dict[str, float]:
     }
 
 
-def _text(rows: Mapping[str, Mapping[str, float]], run: CacheRun) -> str:
-    notes = (
+def _notes(run: CacheRun) -> str:
+    return (
         f"One worker, {run.options.connections} connections in a closed loop, "
         f"{run.options.rounds} rounds of {run.options.seconds:g} s each; medians of the rounds, "
         "ratios within a round.\n"
@@ -192,4 +186,3 @@ def _text(rows: Mapping[str, Mapping[str, float]], run: CacheRun) -> str:
         f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
         "another order, each order once; the gateway also computes a sample of them, as always."
     )
-    return f"{notes}\n\n{figure_table('', rows, _COLUMNS)}"

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any
 
 import uvloop
 
-from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
@@ -87,23 +86,19 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
     for (name, kind, what), values in latencies.items():
         row = rows.setdefault(f"{name}, {kind}", {})
         row |= {f"{what} {each}": values.percentile_ms(each) for each in (50, 99)}
-    text = (
+    notes = (
         f"{_DOCUMENTS} documents; one caller beside each gateway asks a question that its gateway "
         "has answered before, and one that nobody has asked. They take turns, one request at a "
         f"time, {run.options.rounds:,} rounds; gateways without a lease take part in every tenth. "
         "Far gateways with a lease read from their standbys, those without from the primary."
-        f"\n\n{figure_table('ms', rows, _COLUMNS)}"
     )
     hit, new = (
         latencies[B, _LEASED, what].percentile_ms(50)
         / latencies[HOME, _LEASED, what].percentile_ms(50)
         for what in (_HIT, _NEW)
     )
-    figures: dict[str, Any] = {
-        " ".join(which): values.as_json() for which, values in latencies.items()
-    }
     bars = [
         Bar("exact hit, P50 at b over that at home", hit, at_most=_HIT_MAX),
         Bar("new question, P50 at b over that at home", new, at_most=_NEW_MAX),
     ]
-    return Section("Answers near and far", text, figures, bars)
+    return rows_section("Answers near and far", notes, "ms", rows, _COLUMNS, bars)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import uvloop
 
-from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, A, B, Regions
@@ -93,14 +93,13 @@ def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
             row["more_ms"] = row["p50_ms"] - figures[f"{_NONE}, from {name}"]["p50_ms"]
             row["round_trips"] = row["more_ms"] / round_trip_ms
     head = "gateways with a lease, and the writer"
-    text = (
+    notes = (
         f"One document is written again and again, one write at a time, {run.options.writes} from "
         "each gateway. *More* is the difference to the same writer when no gateway has a region, "
         f"also in round trips from home to *b*, of {round_trip_ms} ms. A write waits until each "
         "holder of a lease has heard of it. A writer that is far away itself asks the primary for "
         "the leases, and hears the replies from there, its own gateway's too. Its transaction "
-        "takes several round trips in any case.\n\n"
-        f"{figure_table(head, figures, _COLUMNS)}"
+        "takes several round trips in any case."
     )
     bars = [
         Bar(
@@ -110,4 +109,4 @@ def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
         )
         for name in (HOME, A, B)
     ]
-    return Section("Writes", text, figures, bars)
+    return rows_section("Writes", notes, head, figures, _COLUMNS, bars)

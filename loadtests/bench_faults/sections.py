@@ -1,24 +1,22 @@
 """The sections: faults of the servers, and of a hosted embedding service."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import uvloop
 from rich.console import Console
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults import embeddings
 from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
-from loadtests.bench_load import measurement
+from loadtests.bench_load import measurement, phases
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
-from loadtests.loadtest.phases import NAMES
-from loadtests.loadtest.phases import measure as measure_phases
 from loadtests.servers import server_set
 from loadtests.servers.faults import fault
 from loadtests.servers.faults.fault import Fault
@@ -29,7 +27,16 @@ BEFORE_S, LASTS_S, AFTER_S = 6.0, 5.0, 12.0
 LOAD = Load(rate=100.0, writes=2.0, warm_up_s=3.0, timeout_s=5.0, connections=256)
 RECOVERED_S_MAX = 5.0  # a starting value, not measured
 _LASTS_S = {"gateway killed": 0.0}  # by fault, if not LASTS_S
-_FAULTS = ("stale", "leaked")
+_WRONG = ("stale", "leaked")
+_COLUMNS = {
+    **phases.COLUMNS,
+    "during_errors": ("errors during", ",d"),
+    "after_errors": ("after", ",d"),
+    "write_errors": ("of writes", ",d"),
+    "recovered_s": ("s to recover", ".1f"),
+    **{name: (name, ",d") for name in _WRONG},
+}
+Results: TypeAlias = Mapping[str, Mapping[str, Any]]  # by fault, its figures
 _SERVERS_TEXT = (
     "PostgreSQL crashes when one of its processes is killed: it closes all connections and "
     "recovers by itself. Paused, it keeps its connections and answers nothing. A killed gateway is "
@@ -43,36 +50,6 @@ _EMBEDDER_TEXT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FaultResult:
-    """A fault and its effects. wrong: the number of stale and of leaked answers."""
-
-    fault: str
-    phases: Mapping[str, Any]
-    write_errors: int
-    wrong: Mapping[str, int]
-    is_silent: bool
-
-    @property
-    def errors(self) -> int:
-        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
-        return errors
-
-    def row(self) -> Sequence[str]:
-        phases = self.phases
-        return (
-            self.fault,
-            *(_ms(phases[name]["p99_ms"]) for name in NAMES),
-            *(f"{phases[name]['errors']:,}" for name in NAMES[1:]),
-            f"{self.write_errors:,}",
-            f"{phases['recovered_s']:.1f}",
-            *(f"{self.wrong[name]:,}" for name in _FAULTS),
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.phases, "write_errors": self.write_errors, **self.wrong}
-
-
 def measure_servers(run: Run[NoOptions]) -> Section:
     """Redis, PostgreSQL and the gateway."""
     raise_file_limit()
@@ -83,14 +60,14 @@ def measure_servers(run: Run[NoOptions]) -> Section:
 
 async def _measure_all(
     run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
-) -> Sequence[FaultResult]:
+) -> Results:
     agents = environment.agents(LOAD)
-    return [
-        await _measure_fault(
-            *(environment, name, fault, agents, run.console), lasts_s=_LASTS_S.get(name, LASTS_S)
+    return {
+        name: await _measure_fault(
+            *(environment, fault, agents, run.console), lasts_s=_LASTS_S.get(name, LASTS_S)
         )
         for name, fault in _faults(started).items()
-    ]
+    }
 
 
 def measure_embedder(run: Run[NoOptions]) -> Section:
@@ -113,10 +90,9 @@ async def _measure_embedder(run: Run[NoOptions]) -> Section:
             async with measurement.environment(way, admin_key, run) as environment:
                 agents = environment.agents(LOAD)
                 fault = Fault(service.leave, service.come_back, is_silent=True)
-                away = "embedding service away"
-                results = [await _measure_fault(environment, away, fault, agents, run.console)]
+                result = await _measure_fault(environment, fault, agents, run.console)
             await asyncio.to_thread(stack.close)  # while the service still answers
-    return _section("A hosted embedder", _EMBEDDER_TEXT, results)
+    return _section("A hosted embedder", _EMBEDDER_TEXT, {"embedding service away": result})
 
 
 def _faults(started: ServerSet) -> dict[str, Fault]:
@@ -130,48 +106,41 @@ def _faults(started: ServerSet) -> dict[str, Fault]:
 
 async def _measure_fault(
     environment: LoadEnvironment,
-    name: str,
     fault: Fault,
     agents: Agents,
     console: Console,
     *,
     lasts_s: float = LASTS_S,
-) -> FaultResult:
+) -> dict[str, Any]:
     counts = environment.judge.counts
-    before = {name: counts[name] for name in _FAULTS}
+    before = {name: counts[name] for name in _WRONG}
     load = replace(LOAD, seconds=BEFORE_S + lasts_s + AFTER_S)
     disturb = partial(fault.last, lasts_s)
-    phases, figures = await measure_phases(environment, load, agents, disturb, quiet_s=BEFORE_S)
-    writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
-    wrong = {name: counts[name] - before[name] for name in _FAULTS}
-    results = FaultResult(name, phases.as_json(), writes, wrong, fault.is_silent)
-    console.print(" · ".join(results.row()), markup=False)
-    return results
+    measured, figures = await phases.measure(environment, load, agents, disturb, quiet_s=BEFORE_S)
+    result = {
+        **measured.as_json(),
+        "write_errors": sum(
+            count for what, count in figures.errors.items() if what.startswith("write")
+        ),
+        **{name: counts[name] - before[name] for name in _WRONG},
+        "is_silent": fault.is_silent,
+    }
+    console.print(str(result), markup=False)
+    return result
 
 
-def _section(title: str, text: str, results: Sequence[FaultResult]) -> Section:
-    head = (
-        *("fault", "P99 ms before", "during", "after", "errors during", "after"),
-        *("of writes", "s to recover", "stale", "leaked"),
+def _section(title: str, text: str, results: Results) -> Section:
+    every = results.values()
+    errors = sum(
+        result[f"{name}_errors"] for result in every if result["is_silent"] for name in phases.NAMES
     )
-    return Section(
-        title,
-        f"{text}\n\n{table(head, [result.row() for result in results])}",
-        {result.fault: result.as_json() for result in results},
-        _bars(results),
-    )
-
-
-def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
-    errors = sum(result.errors for result in results if result.is_silent)
-    longest_s = max(result.phases["recovered_s"] for result in results)
-    wrong = {name: sum(result.wrong[name] for result in results) for name in _FAULTS}
-    return [
-        *(Bar(f"{name} answers", count, at_most=0) for name, count in wrong.items()),
+    longest_s = max(result["recovered_s"] for result in every)
+    bars = [
+        *(
+            Bar(f"{name} answers", sum(result[name] for result in every), at_most=0)
+            for name in _WRONG
+        ),
         Bar("errors from faults that may cause none", errors, at_most=0),
         Bar("seconds to recover, at most", longest_s, at_most=RECOVERED_S_MAX),
     ]
-
-
-def _ms(value: float | None) -> str:
-    return "none" if value is None else f"{value:,.1f}"
+    return rows_section(title, text, "fault", results, _COLUMNS, bars)

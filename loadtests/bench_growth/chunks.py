@@ -4,39 +4,30 @@ Two gateways on one database are asked in turns: one keeps tenants in memory as 
 searches PostgreSQL.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import asyncpg
 import uvloop
 
-from loadtests.bench.section import Section
-from loadtests.bench_growth import caller, cost_page, generated_corpus, probe, residence
-from loadtests.bench_growth.cost_page import Figures
+from loadtests.bench.section import Section, rows_section
+from loadtests.bench_growth import generated_corpus, probe, residence
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Probe
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
 _SMALL, _SMALL_CHUNKS = "small", 1_000
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
-_BESIDE = "1,000 asked beside, "
-# The same figures in JSON: of the tenants that grow, and of the small one.
-_NAMES = {
-    "grown_shards": _SHARDS,
-    "grown": _WITHOUT,
-    "small_shards": _BESIDE + _SHARDS,
-    "small": _BESIDE + _WITHOUT,
-}
 _BYTES = "SELECT pg_database_size(current_database())"
 _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
 
 
 def measure(run: GrowthRun) -> Section:
-    series: dict[str, dict[int, Figures]] = {name: {} for name in _NAMES.values()}
+    grown: dict[str, dict[str, float]] = {}
+    beside: dict[str, dict[str, float]] = {}
     in_memory: list[int] = []
-    bytes_a_chunk: dict[str, float] = {}
     with (
         service.nearhit(residence.WITHOUT_SHARDS) as without,
         service.beside(without, residence.WITH_SHARDS) as shards,
@@ -44,34 +35,28 @@ def measure(run: GrowthRun) -> Section:
     ):
         gateways = {_SHARDS: shards, _WITHOUT: without}
         fill(without, {_SMALL: _SMALL_CHUNKS})
-        small = _probes(gateways, _SMALL)
+        small = probe.new_questions(gateways, _SMALL)
         total = _SMALL_CHUNKS
         for size in run.options.chunks:
             status.update(f"{size:,} chunks")
             fill(without, {f"of-{size}": size})
             total += size
             disk_bytes = uvloop.run(_value(without.database_url, _BYTES)) / total
-            bytes_a_chunk[str(size)] = disk_bytes
-            large = _probes(gateways, f"of-{size}")
+            large = probe.new_questions(gateways, f"of-{size}")
             if residence.load(shards, large[_SHARDS].requests) is not None:
                 in_memory.append(size)
             for name, cost in probe.take_new(large, seconds=run.options.seconds).items():
-                series[name][size] = {**cost.as_json(), "disk_bytes": disk_bytes}
+                grown[f"{size:,}, {name}"] = {**asdict(cost), "disk_bytes": disk_bytes}
             assert residence.load(shards, small[_SHARDS].requests) is not None, "it is small"
             for name, cost in probe.take_new(small, seconds=run.options.seconds).items():
-                series[_BESIDE + name][size] = cost.as_json()
-    figures = {
-        **{key: cost_page.as_json(series[name]) for key, name in _NAMES.items()},
-        "in_memory": in_memory,
-        "bytes_a_chunk": bytes_a_chunk,
-    }
-    return cost_page.section(
+                beside[f"{_SMALL_CHUNKS:,} beside {size:,}, {name}"] = asdict(cost)
+    return rows_section(
         "Chunks",
         _notes(run.options.chunks, in_memory),
-        series,
-        head="chunks, gateway",
-        more=_COLUMNS,
-        figures=figures,
+        "chunks, gateway",
+        {**grown, **beside},
+        {**probe.COLUMNS, **_COLUMNS},
+        in_memory=in_memory,
     )
 
 
@@ -80,17 +65,6 @@ def fill(gateway: Service, tenants: dict[str, int]) -> None:
     passages, seed = generated_corpus.passages(), generated_corpus.SEED
     uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
     uvloop.run(_value(gateway.database_url, "VACUUM ANALYZE"))
-
-
-def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
-    """The same new questions for each gateway, of a caller of its own: none is cached."""
-    return {
-        name: Probe(
-            gateway,
-            map(caller.of(gateway, tenant, name.replace(" ", "-")), generated_corpus.questions()),
-        )
-        for name, gateway in gateways.items()
-    }
 
 
 async def _value(url: str, statement: str) -> Any:

@@ -1,14 +1,15 @@
 """The cost of repeated questions and of edits among the live answers of one tenant."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import cycle, islice
 from statistics import median
 
 import uvloop
 
-from loadtests.bench.section import Section
-from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
-from loadtests.bench_growth.cost_page import Figures
+from loadtests.bench.section import Section, rows_section
+from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe
 from loadtests.load import closed_loop
@@ -32,14 +33,14 @@ _COLUMNS = {
 def measure(run: GrowthRun) -> Section:
     settings = {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * max(run.options.entries))}
     built, questions = generated_corpus.built(), generated_corpus.questions()
-    at: dict[int, Figures] = {}
+    rows: dict[str, dict[str, float]] = {}
     with (
         service.nearhit(settings) as gateway,
         new_tenant(gateway, "bench") as tenant,
         run.console.status("writing") as status,
     ):
         tenant.put(built.documents)
-        ask, edits = caller.of(gateway, "bench"), topics.edits(built, generated_corpus.SEED)
+        ask, edits = probe.asking(gateway, "bench"), topics.edits(built, generated_corpus.SEED)
         live = 0
         for count in run.options.entries:
             status.update(f"{count:,} entries")
@@ -53,17 +54,18 @@ def measure(run: GrowthRun) -> Section:
             cost = probe.take(probes, seconds=run.options.seconds)[""]
             tenant.edit_first(next(edits))  # its drain reads the records stored since the last one
             edited = _edited(gateway, tenant, list(islice(edits, _EDITS)))
-            at[count] = {**cost.as_json(), **edited}
+            rows[f"{count:,}"] = {**asdict(cost), **edited}
     notes = (
         f"One tenant with {len(built.documents):,} documents and so many live "
         "answers, to as many different questions of one caller. One connection repeats the newest "
         f"of them, at most {_REPEATED_MAX:,}, in turn. Then one document is edited {_EDITS} times; "
         "the drain is timed within the gateway, and dropped answers are not computed again."
     )
-    return cost_page.section("Live entries", notes, {"": at}, head="live answers", more=_COLUMNS)
+    columns = {**probe.COLUMNS, **_COLUMNS}
+    return rows_section("Live entries", notes, "live answers", rows, columns)
 
 
-def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> Figures:
+def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> Mapping[str, float]:
     """drain_ms, put_ms: medians. dropped: answers, the mean."""
     dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []

@@ -1,18 +1,41 @@
 """The cost of requests: latency, and processor time and memory of each server."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
+import orjson
 import uvloop
 
+from loadtests.bench import turns as in_turns
+from loadtests.bench.section import Columns
+from loadtests.bench.turns import Case
+from loadtests.bench_growth import generated_corpus
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
-from loadtests.servers import memory, service
+from loadtests.load.request import RequestTemplate
+from loadtests.servers import processes
+from loadtests.servers.processes import Processes
 from loadtests.servers.service import Service
+from loadtests.workload import tenant_client
 
 TURNS = 5  # of each server that gets new questions
 _WARM_UP = 50
+
+# Of a cost, as pages head and write them.
+COLUMNS: Columns = {
+    "per_second": ("requests/s", ",.0f"),
+    "hits": ("hits", ".2f"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+    "gateway_us": ("gateway µs", ",.0f"),
+    "database_us": ("PostgreSQL µs", ",.0f"),
+    "redis_us": ("Redis µs", ",.0f"),
+    "gateway_mb": ("gateway MB", ",.0f"),
+    "database_mb": ("PostgreSQL MB", ",.0f"),
+    "redis_mb": ("Redis MB", ",.0f"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +53,6 @@ class RequestCost:
     database_mb: float
     redis_mb: float
 
-    def as_json(self) -> dict[str, float]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Probe:
@@ -42,51 +62,61 @@ class Probe:
     requests: Iterator[bytes]
 
 
-class Meter:
-    """The processor time of the servers of a gateway, while it is measured."""
+def asking(gateway: Service, tenant: str, subject: str = "bench") -> Callable[[str], bytes]:
+    """Encodes questions of a new caller in the group `readers` as requests.
 
-    def __init__(self, gateway: Service) -> None:
-        self._gateway = gateway
-        self._spent_s = [0.0, 0.0, 0.0]
-        self._before: Sequence[dict[int, float]] = []
+    Callers of one subject share cached answers.
+    """
+    key = tenant_client.new_key(gateway, tenant, subject, groups=["readers"])
+    template = RequestTemplate(f"{gateway.url}/v1/search", key)
+    return lambda question: template.encode(orjson.dumps({"query": question}))
 
-    def __enter__(self) -> None:
-        self._before = [_spent_s(group) for group in _groups(self._gateway)]
 
-    def __exit__(self, *_: object) -> None:
-        """What a process has spent that has ended is lost."""
-        for place, group in enumerate(_groups(self._gateway)):
-            for pid, spent_s in _spent_s(group).items():
-                self._spent_s[place] += spent_s - self._before[place].get(pid, 0.0)
-
-    def read(self, outcome: ClosedLoopResult, others: int = 0) -> RequestCost:
-        """others: requests that used the servers besides those of the outcome."""
-        answered = outcome.count + others
-        return RequestCost(
-            outcome.per_second,
-            outcome.hits / outcome.count,
-            outcome.percentile_ms(50),
-            outcome.percentile_ms(99),
-            *(spent_s / answered * 1e6 for spent_s in self._spent_s),
-            *map(memory.megabytes, _groups(self._gateway)),
+def new_questions(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
+    """The same new questions for each gateway, of a caller of its own: none is cached."""
+    return {
+        name: Probe(
+            gateway,
+            map(asking(gateway, tenant, name.replace(" ", "-")), generated_corpus.questions()),
         )
+        for name, gateway in gateways.items()
+    }
+
+
+def servers(gateway: Service) -> Sequence[Processes]:
+    """The processes of the gateway, of PostgreSQL and of Redis."""
+    database, redis = partial(processes.database, gateway), partial(processes.redis, gateway)
+    return lambda: (gateway.pid,), database, redis
+
+
+def cost(
+    gateway: Service, outcome: ClosedLoopResult, spent_s: Sequence[float], others: int = 0
+) -> RequestCost:
+    """spent_s: by `servers`. others: requests that used them besides those of the outcome."""
+    return RequestCost(
+        outcome.per_second,
+        outcome.hits / outcome.count,
+        outcome.percentile_ms(50),
+        outcome.percentile_ms(99),
+        *(seconds / (outcome.count + others) * 1e6 for seconds in spent_s),
+        *(processes.megabytes(pids()) for pids in servers(gateway)),
+    )
 
 
 def take(probes: Mapping[str, Probe], *, seconds: float, turns: int = 1) -> dict[str, RequestCost]:
     """The cost by name, of one connection in a closed loop for `seconds` in all.
 
-    The servers are asked one after the other, in so many turns, so that other work on the machine
-    affects all of them.
+    The servers are asked one after the other, in so many turns.
     """
-    outcomes = {name: ClosedLoopResult() for name in probes}
-    meters = {name: Meter(probe.gateway) for name, probe in probes.items()}
-    for _ in range(turns):
-        for name, probe in probes.items():
-            url, requests = probe.gateway.url, probe.requests
-            turn = closed_loop.run(url, requests, connections=1, seconds=seconds / turns)
-            with meters[name]:
-                outcomes[name].merge(uvloop.run(turn))
-    return {name: meter.read(outcomes[name]) for name, meter in meters.items()}
+    cases = {
+        name: Case(probe.gateway.url, probe.requests, servers(probe.gateway))
+        for name, probe in probes.items()
+    }
+    taken = in_turns.take_rounds(cases, range(turns), seconds=seconds / turns, connections=1)
+    return {
+        name: cost(probe.gateway, taken[name].whole, taken[name].whole_spent_s)
+        for name, probe in probes.items()
+    }
 
 
 def take_new(probes: Mapping[str, Probe], *, seconds: float) -> dict[str, RequestCost]:
@@ -102,12 +132,3 @@ def warm(probe: Probe, count: int = _WARM_UP) -> None:
     """Send so many of the requests without counting them."""
     some = list(islice(probe.requests, count))
     uvloop.run(closed_loop.send_all(probe.gateway.url, some, connections=1))
-
-
-def _groups(gateway: Service) -> Sequence[set[int]]:
-    """The processes of the gateway, of PostgreSQL and of Redis."""
-    return {gateway.pid}, memory.database(gateway), memory.redis(gateway)
-
-
-def _spent_s(pids: set[int]) -> dict[int, float]:
-    return {pid: service.processor_s(pid) for pid in pids}

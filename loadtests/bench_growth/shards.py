@@ -7,13 +7,13 @@ import uvloop
 
 from index.resident.building import loading
 from loadtests.bench.frame import SETTINGS
-from loadtests.bench.section import Bar, Section
-from loadtests.bench_growth import caller, chunks, cost_page, generated_corpus, probe, residence
+from loadtests.bench.section import Bar, Section, figure_table
+from loadtests.bench_growth import chunks, generated_corpus, probe, residence
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.bench_index import corpus
 from loadtests.load import closed_loop
-from loadtests.servers import memory, service
+from loadtests.servers import processes, service
 from loadtests.servers.service import Service
 
 _FIRST, _FIRST_CHUNKS = "first", 1_000  # the tenant that warms each gateway up
@@ -70,7 +70,7 @@ def measure(run: GrowthRun) -> Section:
             # A gateway for each size: its memory holds nothing of the other sizes.
             with service.beside(without, {**SETTINGS, **residence.WITH_SHARDS}) as shards:
                 # Another tenant first: the process then has all that depends on no tenant.
-                requests = map(caller.of(shards, _FIRST), questions)
+                requests = map(probe.asking(shards, _FIRST), questions)
                 residence.load(shards, requests)
                 probe.warm(Probe(shards, requests))
                 by_size[size] = _measured(run, without, shards, size)
@@ -96,12 +96,12 @@ def bars(by_size: Mapping[int, ShardFigures]) -> Iterator[Bar]:
 
 
 def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> ShardFigures:
-    requests = map(caller.of(shards, _tenant(size)), generated_corpus.questions())
-    before_mb = memory.megabytes([shards.pid])
+    requests = map(probe.asking(shards, _tenant(size)), generated_corpus.questions())
+    before_mb = processes.megabytes([shards.pid])
     load_s = residence.load(shards, requests)
     if load_s is None:
         raise ValueError(f"{size:,} chunks are too many for a gateway's memory")
-    loaded_mb = memory.megabytes([shards.pid])
+    loaded_mb = processes.megabytes([shards.pid])
     shard_bytes = uvloop.run(_shard_bytes(without.database_url, _tenant(size), size))
     return ShardFigures(
         load_s=load_s,
@@ -115,25 +115,12 @@ def _new_questions(
     run: GrowthRun, without: Service, shards: Service, size: int
 ) -> Mapping[str, RequestCost]:
     """The cost of the same new questions to the gateways and to the bare app, by name."""
-    keys = {
-        SHARDS: caller.new_key(shards, _tenant(size), "asks-with-shards"),
-        WITHOUT: caller.new_key(without, _tenant(size), "asks-without"),
-    }
-    search = caller.asking(shards, keys[SHARDS])("what does the bare app answer")
+    probes = probe.new_questions({SHARDS: shards, WITHOUT: without, BARE: shards}, _tenant(size))
+    search = next(probes[BARE].requests)
     (answer,) = uvloop.run(closed_loop.send_all(shards.url, [search], connections=1))
     with service.bare(answer.body) as (url, pid):
-        servers = {SHARDS: shards, WITHOUT: without, BARE: replace(shards, url=url, pid=pid)}
-        probes = {
-            name: Probe(
-                server,
-                map(
-                    caller.asking(server, keys.get(name, keys[SHARDS])),
-                    generated_corpus.questions(),
-                ),
-            )
-            for name, server in servers.items()
-        }
-        return probe.take_new(probes, seconds=run.options.seconds)
+        bare = replace(probes[BARE], gateway=replace(shards, url=url, pid=pid))
+        return probe.take_new({**probes, BARE: bare}, seconds=run.options.seconds)
 
 
 async def _shard_bytes(database_url: str, tenant: str, chunks_of_tenant: int) -> int:
@@ -150,14 +137,11 @@ def _tenant(size: int) -> str:
 
 
 def text(by_size: Mapping[int, ShardFigures]) -> str:
-    loads = {size: asdict(figures) for size, figures in by_size.items()}
+    loads = {f"{size:,}": asdict(figures) for size, figures in by_size.items()}
     new = {
-        name: {
-            size: cost.as_json() | {"p50_to_bare": cost.p50_ms / figures.new[BARE].p50_ms}
-            for size, figures in by_size.items()
-            for cost in (figures.new[name],)
-        }
-        for name in (SHARDS, WITHOUT, BARE)
+        f"{size:,}, {name}": {**asdict(cost), "p50_to_bare": cost.p50_ms / figures.new[BARE].p50_ms}
+        for size, figures in by_size.items()
+        for name, cost in figures.new.items()
     }
     return f"""\
 A [shard](../design/answering.md#from-memory) is a tenant in a gateway's memory. For each size, a \
@@ -166,10 +150,10 @@ the loading, until the tenant is in memory; it is read every 20 ms. The bytes of
 that count against `NEARHIT_SHARD_BYTES_MAX`. Those of the process are the growth of its memory, \
 including what the allocator keeps after loading.
 
-{cost_page.rows("chunks", {"": loads}, _LOADED)}
+{figure_table("chunks", loads, _LOADED)}
 
 **New questions.** One connection in a closed loop asks in {probe.TURNS} turns each: the gateway \
 with the shard, a gateway without shards on the same database (`NEARHIT_SHARD_BYTES_MAX=0`), and a \
 bare Starlette app that parses the body and returns the bytes of such an answer.
 
-{cost_page.rows("chunks, server", new, _NEW)}"""
+{figure_table("chunks, server", new, _NEW)}"""

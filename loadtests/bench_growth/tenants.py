@@ -1,13 +1,13 @@
 """New and repeated questions in growing numbers of tenants of the same size."""
 
+from dataclasses import asdict
 from itertools import cycle
 from random import Random
 
 import uvloop
 
-from loadtests.bench.section import Section
-from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
-from loadtests.bench_growth.cost_page import Figures
+from loadtests.bench.section import Section, rows_section
+from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe
 from loadtests.bench_index import corpus
@@ -23,7 +23,7 @@ _NOTES = (
 
 
 def measure(run: GrowthRun) -> Section:
-    series: dict[str, dict[int, Figures]] = {"new": {}, "repeated": {}}
+    rows: dict[str, dict[str, dict[str, float]]] = {"new": {}, "repeated": {}}
     questions, seconds = generated_corpus.questions(), run.options.seconds
     with service.nearhit() as gateway, run.console.status("filling") as status:
         filled = 0
@@ -35,13 +35,14 @@ def measure(run: GrowthRun) -> Section:
             filled = count
             random = Random(_SEED)  # noqa: S311  no secret
             drawn = random.sample(range(count), min(count, _ASKING_MAX))
-            asking = [caller.of(gateway, f"tenant-{number}") for number in drawn]
+            asking = [probe.asking(gateway, f"tenant-{number}") for number in drawn]
             new = (ask(question) for ask, question in zip(cycle(asking), questions, strict=False))
             same = generated_corpus.built().questions[0]
             repeated = cycle([ask(same) for ask in asking])
             for name, requests in (("new", new), ("repeated", repeated)):
                 asked = Probe(gateway, requests)
                 probe.warm(asked, len(asking))
-                series[name][count] = probe.take({"": asked}, seconds=seconds)[""].as_json()
-    figures = {name: cost_page.as_json(by_size) for name, by_size in series.items()}
-    return cost_page.section("Tenants", _NOTES, series, head="tenants", figures=figures)
+                cost = probe.take({"": asked}, seconds=seconds)[""]
+                rows[name][f"{count:,}, {name}"] = asdict(cost)
+    new_first = {**rows["new"], **rows["repeated"]}
+    return rows_section("Tenants", _NOTES, "tenants", new_first, probe.COLUMNS)

@@ -1,21 +1,22 @@
 """Searches while other connections write to the same tenant in a closed loop."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from random import Random
 
 import orjson
 import uvloop
 
-from loadtests.bench.section import Section
+from loadtests.bench.section import Section, rows_section
 from loadtests.bench_cache import questions as asking
-from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
-from loadtests.bench_growth.cost_page import Figures
+from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Meter, Probe
+from loadtests.bench_growth.probe import Probe
 from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
 from loadtests.servers import service
+from loadtests.servers.processes import Meter
 from loadtests.servers.service import Service
 from loadtests.workload import topics
 from loadtests.workload.tenant_client import TenantClient, new_tenant
@@ -34,20 +35,20 @@ _COLUMNS = {
 def measure(run: GrowthRun) -> Section:
     built = generated_corpus.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
-    by_writers: dict[int, Figures] = {}
+    rows: dict[str, Mapping[str, float]] = {}
     with (
         service.nearhit() as gateway,
         new_tenant(gateway, "bench") as tenant,
         run.console.status("writing"),
     ):
         tenant.put(built.documents)
-        ask = caller.of(gateway, "bench")
+        ask = probe.asking(gateway, "bench")
         searches = (ask(built.questions[number]) for number in draws)
         probe.warm(Probe(gateway, searches), _ASKED)
         edits = _edits(gateway, tenant)
         for count in run.options.writers:
             driving = _driven(gateway, searches, edits, count, run.options.seconds)
-            by_writers[count] = uvloop.run(driving)
+            rows[str(count)] = uvloop.run(driving)
     notes = (
         f"{_CONNECTIONS} connections search a tenant in a closed loop: "
         f"{len(built.documents):,} documents, {_ASKED:,} questions by Zipf's "
@@ -55,7 +56,7 @@ def measure(run: GrowthRun) -> Section:
         "soon as the last edit is acknowledged. The processor time is that of searches and writes "
         "together, divided by their number."
     )
-    return cost_page.section("Writers", notes, {"": by_writers}, head="writers", more=_COLUMNS)
+    return rows_section("Writers", notes, "writers", rows, {**probe.COLUMNS, **_COLUMNS})
 
 
 async def _driven(
@@ -64,19 +65,19 @@ async def _driven(
     edits: Iterator[bytes],
     writers: int,
     seconds: float,
-) -> Figures:
+) -> Mapping[str, float]:
     """The cost of searches; processor time is divided by searches and writes together."""
-    meter = Meter(gateway)
+    meter = Meter(*probe.servers(gateway))
     searching = closed_loop.run(gateway.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         with meter:
             outcome = await searching
-        return meter.read(outcome).as_json()
+        return asdict(probe.cost(gateway, outcome, meter.spent_s))
     writing = closed_loop.run(gateway.url, edits, connections=writers, seconds=seconds)
     with meter:
         outcome, writes = await asyncio.gather(searching, writing)
     return {
-        **meter.read(outcome, writes.count).as_json(),
+        **asdict(probe.cost(gateway, outcome, meter.spent_s, writes.count)),
         "writes_per_second": writes.per_second,
         "write_p50_ms": writes.percentile_ms(50),
         "write_p99_ms": writes.percentile_ms(99),

@@ -6,7 +6,7 @@ between neighbours are as in real collections.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -53,9 +53,6 @@ class PlannedDocument:
     tags: tuple[str, ...]
     passages: tuple[int, ...]
     owner: str | None = None
-
-    def with_passages(self, passages: tuple[int, ...]) -> "PlannedDocument":
-        return replace(self, passages=passages)
 
 
 async def passages(data: Path, count: int, seed: int) -> Passages:

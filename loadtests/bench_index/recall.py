@@ -129,20 +129,13 @@ async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]
     source = await corpus.passages(run.data, _PASSAGES, _SEED)
     questions = corpus.questions(run.data, _QUESTIONS, _SEED)
     with run.console.status("recall"):
-        return await _before_and_after(url, source, questions, chunks=CHUNKS, seed=_SEED)
-
-
-async def _before_and_after(
-    url: str, source: Passages, questions: Sequence[str], *, chunks: int, seed: int
-) -> tuple[list[Recall], list[Recall]]:
-    async with corpus.opened(url) as database:
-        world = VisibilityWorld(source, chunks=chunks, seed=seed)
-        await world.fill(database)
-        fresh = await _measure_all(database, url, world, questions)
-        for _ in range(CHURNS):
-            await world.churn(database)
-        churned = await _measure_all(database, url, world, questions)
-    return fresh, churned
+        async with corpus.opened(url) as database:
+            world = VisibilityWorld(source, chunks=CHUNKS, seed=_SEED)
+            await world.fill(database)
+            fresh = await _measure_all(database, url, world, questions)
+            for _ in range(CHURNS):
+                await world.churn(database)
+            return fresh, await _measure_all(database, url, world, questions)
 
 
 class VisibilityWorld:
@@ -237,8 +230,8 @@ class VisibilityWorld:
         return document
 
     def _edited(self, document: PlannedDocument) -> PlannedDocument:
-        edited = self._made[document.document_id] = document.with_passages(
-            self._passages(len(document.passages))
+        edited = self._made[document.document_id] = replace(
+            document, passages=self._passages(len(document.passages))
         )
         return edited
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, list_section
 from loadtests.bench_ingest.options import IngestRun
 from loadtests.bench_ingest.reading import passages
-from loadtests.servers import memory, service
-from loadtests.servers.service import Service
+from loadtests.servers import processes, service
+from loadtests.servers.processes import Meter
 from loadtests.workload import tenant_client
 
 _WORDS = 62  # of a chunk, as many as a passage of SQuAD has
@@ -18,6 +18,11 @@ _HOW = (
     "tenant and one for a group, by `POST /v1/documents/batch` into a new database. All of "
     "PostgreSQL's processes count, those that write its log and its pages too."
 )
+_ROWS = {
+    "chunks": ("chunks", ",d"),
+    "gateway_ms": ("the gateway's processor time a chunk, ms", ".2f"),
+    "postgres_ms": ("PostgreSQL's, ms", ".2f"),
+}
 
 
 def measure(run: IngestRun) -> Section:
@@ -28,29 +33,12 @@ def measure(run: IngestRun) -> Section:
         run.console.status("writing") as status,
     ):
         status.update(f"writing {len(documents):,} documents")
-        before_s = _spent_s(gateway)
-        chunks = tenant.put(documents)
-        spent_s = (
-            after - before for after, before in zip(_spent_s(gateway), before_s, strict=True)
-        )
-    gateway_ms, postgres_ms = (1000 * each / chunks for each in spent_s)
-    rows = [
-        ("chunks", f"{chunks:,}"),
-        ("the gateway's processor time a chunk, ms", f"{gateway_ms:.2f}"),
-        ("PostgreSQL's, ms", f"{postgres_ms:.2f}"),
-    ]
-    return Section(
-        title="Batches over HTTP",
-        text=f"{_HOW}\n\n{table(('', ''), rows)}",
-        figures={"chunks": chunks, "gateway_ms": gateway_ms, "postgres_ms": postgres_ms},
-        bars=[Bar("PostgreSQL's milliseconds a chunk", postgres_ms, at_most=_POSTGRES_MS_MAX)],
-    )
-
-
-def _spent_s(gateway: Service) -> tuple[float, float]:
-    """The processor time of the gateway and of PostgreSQL so far."""
-    postgres = memory.database(gateway)
-    return service.processor_s(gateway.pid), sum(map(service.processor_s, postgres))
+        with Meter(lambda: (gateway.pid,), lambda: processes.database(gateway)) as meter:
+            chunks = tenant.put(documents)
+    gateway_ms, postgres_ms = (1000 * spent_s / chunks for spent_s in meter.spent_s)
+    figures = {"chunks": chunks, "gateway_ms": gateway_ms, "postgres_ms": postgres_ms}
+    bar = Bar("PostgreSQL's milliseconds a chunk", postgres_ms, at_most=_POSTGRES_MS_MAX)
+    return list_section("Batches over HTTP", _HOW, figures, _ROWS, [bar])
 
 
 def _documents(run: IngestRun) -> Iterator[Mapping[str, Any]]:

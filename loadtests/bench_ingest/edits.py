@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, list_section
 from loadtests.bench_ingest import reference
 from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
@@ -30,6 +30,16 @@ _HOW = (
     "is stored of the two is compared: fields, texts, places, digests and both vectors of each "
     "chunk."
 )
+_ROWS = {
+    "commits": ("commits", ",d"),
+    "written": ("documents written", ",d"),
+    "removed": ("documents removed", ",d"),
+    "naive": ("chunks of the documents written: naive", ",d"),
+    "embedded": ("chunks embedded", ",d"),
+    "before": ("chunks embedded before the first commit", ",d"),
+    "digests": ("distinct chunks, the first ones included", ",d"),
+    "compared": ("documents compared with fresh ones", ",d"),
+}
 
 
 @dataclass(slots=True)
@@ -63,30 +73,13 @@ def measure(run: IngestRun) -> Section:
         cost = _replay(gateway, tenant, book.texts, edits, progress)
     of_naive = cost.embedded / cost.naive
     of_distinct = (cost.before + cost.embedded) / len(cost.digests)
-    return Section(
-        title="A history of edits",
-        text=f"{_HOW}\n\n{_table(cost)}",
-        figures={**asdict(cost), "digests": len(cost.digests)},
-        bars=[
-            Bar("chunks embedded, of the naive count", of_naive, at_most=_NAIVE_MAX),
-            Bar("chunks embedded, of the distinct ones", of_distinct, at_most=_DISTINCT_MAX),
-            Bar("documents unlike freshly written ones", cost.unequal, at_most=0),
-        ],
-    )
-
-
-def _table(cost: ReplayCost) -> str:
-    rows = [
-        ("commits", f"{cost.commits:,}"),
-        ("documents written", f"{cost.written:,}"),
-        ("documents removed", f"{cost.removed:,}"),
-        ("chunks of the documents written: naive", f"{cost.naive:,}"),
-        ("chunks embedded", f"{cost.embedded:,}"),
-        ("chunks embedded before the first commit", f"{cost.before:,}"),
-        ("distinct chunks, the first ones included", f"{len(cost.digests):,}"),
-        ("documents compared with fresh ones", f"{cost.compared:,}"),
+    figures = {**asdict(cost), "digests": len(cost.digests)}
+    bars = [
+        Bar("chunks embedded, of the naive count", of_naive, at_most=_NAIVE_MAX),
+        Bar("chunks embedded, of the distinct ones", of_distinct, at_most=_DISTINCT_MAX),
+        Bar("documents unlike freshly written ones", cost.unequal, at_most=0),
     ]
-    return table(("", ""), rows)
+    return list_section("A history of edits", _HOW, figures, _ROWS, bars)
 
 
 def _replay(

@@ -15,10 +15,10 @@ from statistics import fmean, median
 import psutil
 
 from index.embedders.static_embedder import StaticEmbedder
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, list_section
 from loadtests.bench_ingest import reference
 from loadtests.bench_ingest.options import IngestRun
-from loadtests.servers import service
+from loadtests.servers import processes, service
 from loadtests.servers.service import Service
 from loadtests.workload import json_lines
 
@@ -76,22 +76,15 @@ def measure(run: IngestRun) -> Section:
         # Without what else the machine does, and without waiting.
         "processor_share": per_processor_s / embedder_per_processor_s,
     }
-    rows = [(title, f"{figures[field]:{form}}") for field, (title, form) in _ROWS.items()]
-    at = [memory[round(place / 20 * (len(memory) - 1))] for place in range(21)]
-    rows += [
-        (f"memory after {place / 20:.0%} of the time, MiB", f"{at[place]:,.0f}")
-        for place in (2, 5, 10, 15, 20)
+    rows = dict(_ROWS)
+    for share in (0.1, 0.25, 0.5, 0.75, 1):
+        rows[f"mebibytes_{share:g}"] = f"memory after {share:.0%} of the time, MiB", ",.0f"
+        figures[f"mebibytes_{share:g}"] = memory[round(share * (len(memory) - 1))]
+    bars = [
+        Bar("chunks a second, of the embedder's own", per_s / embedder_per_s, at_least=_SHARE_MIN),
+        Bar("memory at the end, of that at half the time", _growth(memory), at_most=_GROWTH_MAX),
     ]
-    share, growth = per_s / embedder_per_s, _growth(memory)
-    return Section(
-        title="A long reading",
-        text=f"{_HOW}\n\n{table(('', ''), rows)}",
-        figures={**figures, "mebibytes": at},
-        bars=[
-            Bar("chunks a second, of the embedder's own", share, at_least=_SHARE_MIN),
-            Bar("memory at the end, of that at half the time", growth, at_most=_GROWTH_MAX),
-        ],
-    )
+    return list_section("A long reading", _HOW, figures, rows, bars)
 
 
 def _growth(mebibytes: Sequence[float]) -> float:
@@ -157,7 +150,7 @@ def _read(gateway: Service, folder: Path) -> tuple[int, int, float, float, list[
         process = psutil.Popen(command, env=os.environ | servers, stdout=output)
     while process.poll() is None:
         time.sleep(_SAMPLE_S)
-        processor_s = max(processor_s, service.processor_s(process.pid))
+        processor_s = max(processor_s, processes.processor_s(process.pid))
         if resident := process.memory_info().rss:  # none once it has ended
             memory.append(resident / 2**20)
     seconds = time.perf_counter() - started_s

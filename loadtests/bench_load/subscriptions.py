@@ -10,10 +10,10 @@ import uvloop
 from rich.console import Console
 
 from loadtests.bench.frame import SETTINGS
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.bench_load.options import LoadBenchRun
-from loadtests.load.latencies import PERCENTILES, Latencies
+from loadtests.load.latencies import Latencies
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
@@ -23,6 +23,12 @@ _OF_A_DOCUMENT = 5  # subscriptions: its question with top_k from 1 to so many, 
 _INTERVAL_S = 1.0  # the least time between two events of a stream, by default
 _AT_ONCE = 16
 _EVENT_S_MAX = 30.0
+_COLUMNS = {
+    "count": ("count", ",d"),
+    "p50_ms": ("P50 ms", ".1f"),
+    "p99_ms": ("P99 ms", ".1f"),
+    "max_ms": ("longest ms", ".1f"),
+}
 _EVALUATIONS = "nearhit_subscription_evaluations_total"
 _SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru")
 
@@ -86,37 +92,25 @@ def measure(run: LoadBenchRun) -> Section:
     ):
         tenant.put(documents)
         edits = uvloop.run(_measured(run, gateway, tenant.key))
-    p99_ms = edits.delays.percentile_ms(99)
-    rows = [
-        _row("from the acknowledgement to the event", edits.delays),
-        _row("the edit itself", edits.answers),
-    ]
+    rows = {
+        "from the acknowledgement to the event": edits.delays.as_json(),
+        "the edit itself": edits.answers.as_json(),
+    }
     concerned = run.options.edits * _OF_A_DOCUMENT
     others = f", and none for the other {number - _OF_A_DOCUMENT:,} subscriptions of each edit"
-    text = (
+    notes = (
         f"One gateway holds {number:,} streams of as many subscriptions, no two of which ask the "
         f"same. {run.options.edits} edits, one after the other, concern {_OF_A_DOCUMENT} of them "
-        "each. An event that arrives before the acknowledgement of its edit counts as 0 ms.\n\n"
-        f"{table(('', 'count', 'P50 ms', 'P99 ms', 'longest ms'), rows)}\n\n"
+        "each. An event that arrives before the acknowledgement of its edit counts as 0 ms. "
         f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events"
         f"{others if edits.computed == concerned else ''}."
     )
-    return Section(
-        "Subscriptions",
-        text,
-        {
-            "subscriptions": number,
-            "edits": run.options.edits,
-            "delay_ms": {name: edits.delays.percentile_ms(of) for name, of in PERCENTILES.items()},
-            "edit_ms": {name: edits.answers.percentile_ms(of) for name, of in PERCENTILES.items()},
-            "computed": edits.computed,
-        },
-        [
-            Bar("P99 ms beyond the edit", p99_ms, at_most=_DELAY_MS_MAX),
-            Bar("answers computed for others", edits.computed - concerned, at_most=0),
-            Bar("events to others", edits.unconcerned, at_most=0),
-        ],
-    )
+    bars = [
+        Bar("P99 ms beyond the edit", edits.delays.percentile_ms(99), at_most=_DELAY_MS_MAX),
+        Bar("answers computed for others", edits.computed - concerned, at_most=0),
+        Bar("events to others", edits.unconcerned, at_most=0),
+    ]
+    return rows_section("Subscriptions", notes, "", rows, _COLUMNS, bars, computed=edits.computed)
 
 
 async def _measured(run: LoadBenchRun, gateway: Service, key: str) -> _Edits:
@@ -193,8 +187,3 @@ def _name(number: int) -> str:
 def _syllables(number: int) -> Iterator[str]:
     for digit in f"{number:05d}":
         yield _SYLLABLES[int(digit)]
-
-
-def _row(label: str, latencies: Latencies) -> Sequence[str]:
-    figures = (latencies.percentile_ms(of) for of in (50, 99, 100))
-    return label, f"{latencies.count:,}", *(f"{figure:.1f}" for figure in figures)

@@ -6,7 +6,7 @@ from typing import Any
 
 from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Turns
-from loadtests.bench_peers import trace, turns
+from loadtests.bench_peers import side_by_side, trace
 from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
@@ -57,7 +57,7 @@ def bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
     own = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():
         if name in by_name:
-            ratio = own.times.mix.ratio_to(by_name[name].times.mix)
+            ratio = own.mix.ratio_to(by_name[name].mix)
             yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
     for name, times in _COLD_TO.items():
         if name in by_name:
@@ -74,7 +74,7 @@ def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
     if _PGVECTOR in by_name and rows_in_all in _COLD_TO_PGVECTOR:
         times = _COLD_TO_PGVECTOR[rows_in_all]
         yield _cold_bar(by_name[nearhit.NAME], by_name[_PGVECTOR], times)
-    hits = by_name[nearhit.NAME].times.cold.hits
+    hits = by_name[nearhit.NAME].cold.hits
     yield Bar("share of Nearhit's new questions that a cache answered", hits, at_most=0.0)
     rights = by_name[nearhit.NAME].rights
     yield Bar(f"{nearhit.NAME}: stale answers", float(rights.stale), at_most=0.0)
@@ -82,7 +82,7 @@ def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
 
 
 def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
-    ratio = own.times.cold.ratio_to(other.times.cold)
+    ratio = own.cold.ratio_to(other.cold)
     return Bar(f"new questions a second, to those of {other.peer.name}", ratio, at_least=times)
 
 
@@ -92,8 +92,8 @@ def _section(
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
-        ("New questions alone", _times({row.peer.name: row.times.cold for row in rows})),
-        ("The mix", _times({row.peer.name: row.times.mix for row in rows})),
+        ("New questions alone", _times({row.peer.name: row.cold for row in rows})),
+        ("The mix", _times({row.peer.name: row.mix for row in rows})),
     ]
     parts = [_notes(run, compared)]
     parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
@@ -121,7 +121,7 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
         "All systems hold the same passages and vectors, are asked the same questions by the same "
         "callers in the same order, over HTTP on the same machine, and give ten hits with their "
         "texts.\n"
-        f"{turns.CONNECTIONS} connections send requests in a closed loop, in "
+        f"{side_by_side.CONNECTIONS} connections send requests in a closed loop, in "
         f"{run.options.rounds} rounds of turns of {run.options.seconds:g} s; medians of the "
         "rounds, ratios within a round.\n"
         f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
@@ -162,8 +162,8 @@ def _times(timed: Mapping[str, Turns]) -> str:
 def _figures(row: PeerResult) -> dict[str, Any]:
     return {
         "quality": asdict(row.quality),
-        "cold": _timed(row.times.cold),
-        "mix": _timed(row.times.mix),
+        "cold": _timed(row.cold),
+        "mix": _timed(row.mix),
         "rights": asdict(row.rights),
         "memory_mb": row.memory_mb,
     }
@@ -171,7 +171,7 @@ def _figures(row: PeerResult) -> dict[str, Any]:
 
 def _timed(results: Turns) -> dict[str, float]:
     percentiles = {
-        f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
+        f"p{percentile}_ms": results.whole.percentile_ms(percentile) for percentile in (50, 95, 99)
     }
     return {
         "per_second": results.per_second,

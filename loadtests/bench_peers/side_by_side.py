@@ -1,26 +1,30 @@
-"""The comparison: quality, time in turns, edits, revocations, memory."""
+"""The comparison: quality, time in turns, edits, revocations, processes."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from rich.progress import Progress
 
-from loadtests.bench_peers import quality, rights, trace, turns, world
+from loadtests.bench import turns
+from loadtests.bench.turns import Case, Turns
+from loadtests.bench_peers import quality, rights, trace, world
 from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.systems import line_up
 from loadtests.bench_peers.systems.peer import Peer, PeerQuestion, vector
 from loadtests.bench_peers.trace import TraceStep
-from loadtests.bench_peers.turns import PeerTimes
 from loadtests.bench_peers.world import PeerWorld
-from loadtests.servers import memory, service
+from loadtests.servers import processes, service
+from loadtests.servers.processes import Processes
 from loadtests.servers.service import Service
 
-_QUALITY_SEED = 47
+CONNECTIONS = 8  # as the bars say
+_QUALITY_SEED, _COLD_SEED, _MIX_SEED = 47, 41, 43
 _RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
 # Of each ten questions: which are asked for quality, when cold, and in the mix.
 _SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9)}
@@ -28,11 +32,12 @@ _SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9)}
 
 @dataclass(frozen=True, slots=True)
 class PeerResult:
-    """One system's figures."""
+    """One system's figures. cold: with new questions alone."""
 
     peer: Peer
     quality: Quality
-    times: PeerTimes
+    cold: Turns
+    mix: Turns
     rights: RightsCheck
     memory_mb: float
 
@@ -76,24 +81,33 @@ def _compared(
     for peer in peers:
         good[peer.name] = quality.measure(peer, built, answered, list(map(asked, answered)))
         progress.advance(task)
+    cases: dict[tuple[str, str], Case] = {}
+    databases = partial(processes.database, gateway)
+    for peer in peers:
+        # Of the system and of the databases that it uses.
+        groups: list[Processes] = [partial(_processes, peer, gateway), databases]
+        traces = {
+            "cold": trace.fresh(weights, parts["cold"], _COLD_SEED),
+            "mix": trace.mix(weights, parts["mix"], _MIX_SEED),
+        }
+        for kind, asks in traces.items():
+            cases[kind, peer.name] = Case(peer.url, map(peer.request, map(asked, asks)), groups)
     times = turns.take(
-        peers,
-        weights,
-        parts,
-        asked,
-        lambda peer: {*_processes(peer, gateway), *memory.database(gateway)},
+        cases,
+        progress,
         rounds=run.options.rounds,
         seconds=run.options.seconds,
-        progress=progress,
+        connections=CONNECTIONS,
     )
     task = progress.add_task("edits, revocations", total=len(peers))
     rows = []
     for seed, peer in enumerate(peers, start=_RIGHTS_SEED):
-        taken_mb = memory.megabytes(_processes(peer, gateway))
+        taken_mb = processes.megabytes(_processes(peer, gateway))
         checked = rights.check(peer, built, run.options.checks, seed=seed)
-        rows.append(PeerResult(peer, good[peer.name], times[peer.name], checked, taken_mb))
+        cold, mix = times["cold", peer.name], times["mix", peer.name]
+        rows.append(PeerResult(peer, good[peer.name], cold, mix, checked, taken_mb))
         progress.advance(task)
-    database_mb = memory.megabytes(memory.database(gateway))
+    database_mb = processes.megabytes(databases())
     return PeerComparison(built, rows, database_mb)
 
 
@@ -108,5 +122,5 @@ def _answerable(
 def _processes(peer: Peer, gateway: Service) -> list[int]:
     """With Nearhit counts the Redis that it alone uses."""
     if gateway.pid in peer.pids:
-        return [*peer.pids, *memory.redis(gateway)]
+        return [*peer.pids, *processes.redis(gateway)]
     return list(peer.pids)

@@ -17,7 +17,7 @@ from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.servers import balancer, memory, server_set, service
+from loadtests.servers import balancer, processes, server_set, service
 from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from loadtests.servers.service import Service
@@ -63,7 +63,7 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
                     async with _looking(shared.database_url) as connections:
                         agents = environment.agents(_LOAD)
                         figures = await measurement.drive(balanced, _LOAD, agents, run.console)
-                megabytes = memory.megabytes(gateway.pid for gateway in gateways)
+                megabytes = processes.megabytes(gateway.pid for gateway in gateways)
         faults = measurement.correct(environment, "50 gateways: ")
     return _section(figures, faults, max(connections), took_s, megabytes)
 

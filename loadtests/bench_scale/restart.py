@@ -2,23 +2,26 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
-from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_load import measurement
+from loadtests.bench.section import Bar, Section, rows_section
+from loadtests.bench_load import measurement, phases
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
-from loadtests.loadtest.phases import NAMES
-from loadtests.loadtest.phases import measure as measure_phases
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
 _QUIET_S = 5.0
+_DRAINED = "drained, then restarted"
+_COLUMNS = {
+    **phases.COLUMNS,
+    "errors": ("failed", ",d"),
+    "requests": ("of requests", ",d"),
+}
 
 
 def measure(run: Run[NoOptions]) -> Section:
@@ -30,48 +33,33 @@ async def _measured(
     run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
 ) -> Section:
     changes = {
-        "drained, then restarted": lambda: _roll(started),
+        _DRAINED: lambda: _roll(started),
         "restarted without draining": lambda: _roll(started, drained=False),
         "killed, then started": lambda: _kill(started),
     }
     results = {name: await _suffered(environment, change) for name, change in changes.items()}
     run.console.print(str(results), markup=False)
-    rows = [
-        (
-            name,
-            *(f"{result[phase]['p99_ms'] or 0:.1f}" for phase in NAMES),
-            f"{result['errors']:,}",
-            f"{result['requests']:,}",
-        )
-        for name, result in results.items()
-    ]
-    head = ("", "P99 ms before", "during", "after", "failed", "of requests")
-    text = (
+    notes = (
         f"{_GATEWAYS} gateways behind HAProxy, {_LOAD.rate:g} searches and {_LOAD.writes:g} writes "
         "per second. One after the other is drained (`set server … state drain`), stopped "
         "(SIGTERM), started, and used again when `/readyz` succeeds. Then the same without "
-        "draining, so that HAProxy has to detect it; then one is killed with its open requests.\n\n"
-        f"{table(head, rows)}"
+        "draining, so that HAProxy has to detect it; then one is killed with its open requests."
     )
-    keys = ("drained", "hasty", "killed")
-    figures = {**dict(zip(keys, results.values(), strict=True)), "load": asdict(_LOAD)}
-    failed = figures["drained"]["errors"]
     bars = [
-        Bar("failed in the rolling restart", failed, at_most=0),
+        Bar("failed in the rolling restart", results[_DRAINED]["errors"], at_most=0),
         *measurement.correct(environment),
     ]
-    return Section("Rolling restart", text, figures, bars)
+    return rows_section("Rolling restart", notes, "", results, _COLUMNS, bars)
 
 
 async def _suffered(environment: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
-    phases, figures = await measure_phases(
+    measured, figures = await phases.measure(
         environment, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
     )
     return {
-        **phases.as_json(),
+        **measured.as_json(),
         "errors": figures.errors.total(),
         "requests": figures.requests,
-        "took_s": round(phases.mended_s - phases.begun_s, 1),
     }
 
 

@@ -3,7 +3,7 @@
 import os
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_load import capacity, measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
@@ -11,6 +11,7 @@ from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
 
 _COUNTS = (1, 2, 3)
+_COLUMNS = {"per_second": ("searches per second", ",.0f"), "to_one": ("to one", ".2f")}
 _LOAD = Load(writes=2.0, connections=256)
 
 
@@ -28,12 +29,14 @@ def measure(run: Run[NoOptions]) -> Section:
     for count in _COUNTS:
         run.console.print(f"{count} gateways")
         judged += measurement.on(server_set.running(count, SETTINGS, balanced=True), run, measured)
-    rows = [(str(count), f"{rate:,.0f}", f"{rate / borne[1]:.2f}") for count, rate in borne.items()]
-    text = (
+    rows = {
+        str(count): {"per_second": rate, "to_one": rate / borne[1]} for count, rate in borne.items()
+    }
+    notes = (
         "The mix of [the benchmark of load](load.md), through HAProxy, and its capacity as defined "
         f"there. All processes, the load generator too, share {os.cpu_count()} cores: this shows "
         "that gateways do not hinder each other, not what more machines would bear. "
-        f"{judged:,} answers were judged.\n\n"
-        f"{table(('gateways', 'searches per second', 'to one'), rows)}"
+        f"{judged:,} answers were judged."
     )
-    return Section("Throughput by number of gateways", text, {"borne": borne}, bars)
+    title = "Throughput by number of gateways"
+    return rows_section(title, notes, "gateways", rows, _COLUMNS, bars)

@@ -125,8 +125,7 @@ class _Sender:
     def _receive(self, response: HttpResponse) -> None:
         if response.status not in _DONE:
             self._connection.close()
-            message = f"{response.status} {response.body.decode(errors='replace')}"
-            self.ended.set_exception(RuntimeError(message))
+            self.ended.set_exception(RuntimeError(response.summary))
             return
         self._on_response(self._number, response)
         self.send_next()

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
-from loadtests.load.latencies import Latencies
+from loadtests.load.latencies import Latencies, percentile_ms
 from loadtests.load.response import HttpResponse
 from loadtests.load.schedule import Stage
 
@@ -47,14 +45,9 @@ class SecondFigures:
             "hits": self.hits,
             "errors": self.errors,
             "writes": self.writes,
-            "p50_ms": self._percentile_ms(50),
-            "p99_ms": self._percentile_ms(99),
+            "p50_ms": percentile_ms(self.latencies_s, 50) or 0.0,
+            "p99_ms": percentile_ms(self.latencies_s, 99) or 0.0,
         }
-
-    def _percentile_ms(self, percentile: float) -> float:
-        if not self.latencies_s:
-            return 0.0
-        return round(float(np.percentile(self.latencies_s, percentile)) * 1000, 3)
 
 
 class Figures:

@@ -1,7 +1,8 @@
 """Latencies in a histogram whose percentiles are exact to a thousandth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from hdrh.histogram import HdrHistogram
 
 # From a microsecond to ten minutes, three digits of each value.
@@ -14,6 +15,11 @@ PERCENTILES: Mapping[str, float] = {
     "p999_ms": 99.9,
     "max_ms": 100,
 }
+
+
+def percentile_ms(seconds: Sequence[float], percentile: float) -> float | None:
+    """Of single values, by interpolation; None of none."""
+    return round(float(np.percentile(seconds, percentile)) * 1000, 3) if seconds else None
 
 
 class Latencies:

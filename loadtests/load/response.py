@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+_SUMMARY_CHARACTERS = 500
 TIERS = ("memory", "redis", "semantic")
 # The headers that are kept; all others are skipped as they arrive.
 KEPT_HEADERS = frozenset(
@@ -29,6 +30,11 @@ class HttpResponse:
     def seconds(self) -> float:
         """From when the request was sent."""
         return self.answered_s - self.sent_s
+
+    @property
+    def summary(self) -> str:
+        """The status and the beginning of the body, for messages."""
+        return f"{self.status} {self.body.decode(errors='replace')[:_SUMMARY_CHARACTERS]}"
 
     @property
     def cache_status(self) -> str:

@@ -1,7 +1,6 @@
 """Gateways and other servers under test, each a process on a free port, stopped at the end."""
 
 import json
-import math
 import os
 import re
 import secrets
@@ -13,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import psutil
 
 # A line of Nearhit's log, in either format, or what other servers print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
@@ -128,17 +125,6 @@ def process(
             yield _url(started, log), started.pid
         finally:
             started.terminate()
-
-
-def processor_s(pid: int) -> float:
-    """The processor time so far of the process and its ended children; nan if there is none.
-
-    Other work on the machine affects it far less than it affects wall-clock times.
-    """
-    try:
-        return sum(psutil.Process(pid).cpu_times()[:4])  # user, system, those of children
-    except psutil.NoSuchProcess:
-        return math.nan
 
 
 def _servers(data_dir: Path) -> tuple[str, str]:

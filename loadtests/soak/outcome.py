@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
@@ -13,14 +13,8 @@ from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
 
 _EVENTS = (
-    "drained",
-    "dropped",
-    "renewed",
-    "reset",
-    "refused",
-    "stored",
-    "contended",
-    "unavailable",
+    *("drained", "dropped", "renewed", "reset", "refused", "stored"),
+    *("contended", "unavailable"),
 )
 _TIERS = ("memory", "redis", "semantic", "miss")
 
@@ -50,7 +44,7 @@ def section(soak: Soak) -> Section:
         "answers": dict(sorted(answers.items())),
         "events": dict(sorted(events.items())),
         "faults": dict(soak.plan.happened),
-        "refused_ms": [round(1000 * one_s, 3) for one_s in _quantiles(soak.writers.refused_s)],
+        "refused_ms": [soak.writers.refused.percentile_ms(each) for each in (50, 99, 100)],
         "shown": audit.shown,
     }
     still_shown = counts["revoked_and_still_shown"]
@@ -96,16 +90,16 @@ def _summary(soak: Soak, seconds: float, answers: Counter[str]) -> str:
 
 
 def _losses(soak: Soak) -> list[str]:
-    if not soak.writers.refused_s:
+    refused = soak.writers.refused
+    if not refused.count:
         return []
     counts = soak.context.audit.counts
-    median_s, worst_s, longest_s = _quantiles(soak.writers.refused_s)
     text = (
         f"{counts['revoked']:,} times a subject that both gateways had just shown a document lost "
         f"access and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
         f"{counts['revoked_and_still_shown']} answers still showed it. From the acknowledgement to "
-        f"that answer it took {1000 * median_s:.1f} ms (median), {1000 * worst_s:.1f} at P99 and "
-        f"{1000 * longest_s:.1f} at most."
+        f"that answer it took {refused.percentile_ms(50):.1f} ms (median), "
+        f"{refused.percentile_ms(99):.1f} at P99 and {refused.percentile_ms(100):.1f} at most."
     )
     return [text]
 
@@ -142,14 +136,6 @@ def _nested(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
     for (name, kind), count in sorted(counts.items()):
         nested.setdefault(name, {})[kind] = count
     return nested
-
-
-def _quantiles(seconds: Sequence[float]) -> tuple[float, float, float]:
-    """The median, the P99 and the longest; 0 of none."""
-    if not seconds:
-        return 0.0, 0.0, 0.0
-    ordered = sorted(seconds)
-    return ordered[len(ordered) // 2], ordered[int(0.99 * len(ordered))], ordered[-1]
 
 
 _ASKED_AGAIN = {  # whether a balancer decides

@@ -1,9 +1,7 @@
-"""Chroma: rankings in the process, and a server that is filled."""
+"""Chroma: rankings in the process, and a client of its server."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import chromadb
@@ -18,6 +16,7 @@ from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import vectors
 from loadtests.servers import chroma_server
+from loadtests.servers.chroma_server import ChromaProcess
 
 HOW = (
     "vectors of the same static model over pieces of at most 200 words, each with its title, which "
@@ -38,8 +37,7 @@ def rankings(retrieval_set: RetrievalSet) -> list[list[str]]:
     embedded = vectors.embed([text for _, text in pieces])
     questions = vectors.embed([question.text for question in retrieval_set.questions])
     with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
-        client = chromadb.PersistentClient(folder, settings=_settings())
-        collection = filled(client, embedded)
+        collection = filled(chromadb.PersistentClient(folder, settings=_settings()), embedded)
         answer = collection.query(
             query_embeddings=questions, n_results=min(_PIECES_ASKED, len(pieces)), include=[]
         )
@@ -55,17 +53,17 @@ def _settings() -> Settings:
 
 
 def filled(
-    client: ClientAPI,
+    storage: ClientAPI,
     embedded: NDArray[np.float32],
     metadata: Sequence[dict[str, Any]] | None = None,
     texts: Sequence[str] | None = None,
 ) -> chromadb.Collection:
     """A collection of the vectors, whose identifiers are their places."""
     numbers = range(len(embedded))
-    collection = client.create_collection(
+    collection = storage.create_collection(
         "bench", configuration={"hnsw": _HNSW}, embedding_function=None
     )
-    size = client.get_max_batch_size()
+    size = storage.get_max_batch_size()
     for at in range(0, len(embedded), size):
         batch = slice(at, at + size)
         collection.add(
@@ -77,18 +75,5 @@ def filled(
     return collection
 
 
-@dataclass(frozen=True, slots=True)
-class ChromaServer:
-    client: ClientAPI
-    url: str
-    pid: int
-
-
-@contextmanager
-def server() -> Iterator[ChromaServer]:
-    """A server with an empty folder."""
-    with chroma_server.started() as process:
-        client = chromadb.HttpClient(
-            host=chroma_server.HOST, port=process.port, settings=_settings()
-        )
-        yield ChromaServer(client, process.url, process.pid)
+def client(server: ChromaProcess) -> ClientAPI:
+    return chromadb.HttpClient(host=chroma_server.HOST, port=server.port, settings=_settings())

@@ -11,6 +11,7 @@ from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import chroma, vectors
 from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
 from loadtests.bench_peers.systems.peer_setup import PeerSetup
+from loadtests.servers import chroma_server
 
 HOW = (
     "`chroma run`, asked over HTTP by the same generator, without its client; one collection, the "
@@ -25,12 +26,12 @@ _ASK = "/api/v2/tenants/default_tenant/databases/default_database/collections/{}
 @contextmanager
 def started(setup: PeerSetup) -> Iterator[Peer]:
     world = setup.world
-    with chroma.server() as server:
+    with chroma_server.started() as server:
         metadata = [
             _readers(tenant, readers)
             for tenant, readers in zip(world.tenants, world.readers, strict=True)
         ]
-        collection = chroma.filled(server.client, world.embedded, metadata, world.texts)
+        collection = chroma.filled(chroma.client(server), world.embedded, metadata, world.texts)
 
         def body(question: PeerQuestion) -> bytes:
             caller = world.callers[question.caller]

@@ -36,8 +36,7 @@ async def ask(
         return None
     content = reads.shown(read, reply)
     if content is None:
-        detail = f"{read.path}: {reply.status} {reply.body.decode(errors='replace')[:500]}"
-        context.fail(detail, read.path, asked_s)
+        context.fail(f"{read.path}: {reply.summary}", read.path, asked_s)
         return None
     return ObservedAnswer(
         viewer=viewer,

@@ -67,7 +67,7 @@ class SoakContext:
             self.fail(f"{what}: {error}", what, asked_s)
             return None
         if reply.status >= 500:
-            self.fail(f"{what}: {_told(reply)}", what, asked_s)
+            self.fail(f"{what}: {reply.summary}", what, asked_s)
             return None
         return reply
 
@@ -92,10 +92,6 @@ class SoakContext:
             yield
         finally:
             self.lock.open()
-
-
-def _told(reply: HttpResponse) -> str:
-    return f"{reply.status} {reply.body.decode(errors='replace')[:500]}"
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.latencies import Latencies
 from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
@@ -42,7 +43,7 @@ _REFUSALS_MAX = 3
 
 
 class Writers:
-    """refused_s: from the acknowledgement of a lost access to the next answer of that subject."""
+    """refused: from the acknowledgement of a lost access to the next answer of that subject."""
 
     def __init__(
         self, context: SoakContext, writers: int, turns: Sequence[int], random: Random
@@ -50,7 +51,7 @@ class Writers:
         """turns: the numbers of the gateways that are sent writes."""
         self.written = 0
         self.queued = 0
-        self.refused_s: list[float] = []
+        self.refused = Latencies()
         self._context = context
         self._writers = writers
         self._turns = turns or range(len(context.servers.ways))
@@ -106,7 +107,7 @@ class Writers:
         counts = self._context.audit.counts
         counts["revoked"] += 1
         counts["revoked_and_still_shown"] += loss.document_id in _shown(after)
-        self.refused_s.append(after.answered_s - acknowledged_s)
+        self.refused.add(after.answered_s - acknowledged_s)
 
     def _other(self, turn: int, gateways: int) -> int:
         """A gateway that is not the one that is sent the write first; each of them in turn."""
@@ -218,10 +219,7 @@ class Writers:
         if "status" in content:  # of a line of a batch, too
             attempt.refusals += 1
             name = calls.label(write)
-            refusal = reply.body.decode(errors="replace")[:300]
-            self._context.fail(
-                f"{name} {calls.about(write)}: {reply.status} {refusal}", name, now_s
-            )
+            self._context.fail(f"{name} {calls.about(write)}: {reply.summary}", name, now_s)
             return False
         if isinstance(write, PutDocument) and "job_id" in content:
             self._queue(write, content["job_id"])

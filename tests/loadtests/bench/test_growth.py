@@ -4,7 +4,7 @@ from itertools import islice
 import pytest
 
 from loadtests.bench_growth import generated_corpus
-from loadtests.servers import memory
+from loadtests.servers import processes
 
 
 @pytest.mark.thorough
@@ -16,5 +16,5 @@ def test_no_question_is_asked_twice() -> None:
 
 
 def test_a_process_has_memory() -> None:
-    assert memory.megabytes([os.getpid()]) > 1
-    assert memory.megabytes([]) == 0
+    assert processes.megabytes([os.getpid()]) > 1
+    assert processes.megabytes([]) == 0

@@ -11,7 +11,6 @@ from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.side_by_side import PeerResult
 from loadtests.bench_peers.systems.line_up import OTHERS
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.turns import PeerTimes
 from loadtests.bench_peers.world import PeerCaller, PeerTopicQuestion, PeerWorld
 from loadtests.load.closed_loop import ClosedLoopResult
 
@@ -86,7 +85,7 @@ def peer_result(name: str, *, cold: int, mix: int, stale: int = 0) -> PeerResult
         restrict=lambda _row, _readers: None,
     )
     quality, rights = Quality(1, 1, 1), RightsCheck(50, stale, 50, 0)
-    return PeerResult(peer, quality, PeerTimes(turns(cold), turns(mix)), rights, 100)
+    return PeerResult(peer, quality, turns(cold), turns(mix), rights, 100)
 
 
 def line_up(*, nearhit_cold: int = 300, nearhit_mix: int = 500) -> list[PeerResult]:

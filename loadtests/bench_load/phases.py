@@ -1,12 +1,11 @@
 """Searches before a disturbance of the servers, during it and after it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-
+from loadtests.bench.section import Columns
+from loadtests.load import latencies
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
@@ -14,6 +13,11 @@ from loadtests.workload.agents import Agents
 
 SLOW_S = 0.25  # a slower search counts as not recovered; a starting value, not measured
 NAMES = ("before", "during", "after")
+COLUMNS: Columns = {
+    "before_p99_ms": ("P99 ms before", ",.1f"),
+    "during_p99_ms": ("during", ",.1f"),
+    "after_p99_ms": ("after", ",.1f"),
+}
 
 
 @dataclass(slots=True)
@@ -33,23 +37,20 @@ class Phases:
         bad = [due_s for due_s, seconds in self._searches if seconds is None or seconds > SLOW_S]
         return max([0.0, *(due_s - self.mended_s for due_s in bad)])
 
-    def as_json(self) -> Mapping[str, Any]:
+    def as_json(self) -> dict[str, float | None]:
+        """Searches, errors and latencies, each by phase."""
         edges = (0.0, self.begun_s, self.mended_s, float("inf"))
-        phases: dict[str, Any] = {"recovered_s": round(self.recovered_s, 3)}
+        figures: dict[str, float | None] = {"recovered_s": round(self.recovered_s, 3)}
         for name, since_s, until_s in zip(NAMES, edges, edges[1:], strict=False):
             searches = [seconds for due_s, seconds in self._searches if since_s <= due_s < until_s]
             answered = [seconds for seconds in searches if seconds is not None]
-            phases[name] = {
-                "searches": len(searches),
-                "errors": len(searches) - len(answered),
-                "p50_ms": _percentile_ms(answered, 50),
-                "p99_ms": _percentile_ms(answered, 99),
+            figures |= {
+                f"{name}_searches": len(searches),
+                f"{name}_errors": len(searches) - len(answered),
+                f"{name}_p50_ms": latencies.percentile_ms(answered, 50),
+                f"{name}_p99_ms": latencies.percentile_ms(answered, 99),
             }
-        return phases
-
-
-def _percentile_ms(seconds: list[float], percentile: float) -> float | None:
-    return round(float(np.percentile(seconds, percentile)) * 1000, 3) if seconds else None
+        return figures
 
 
 async def measure(
