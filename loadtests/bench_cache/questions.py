@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
+from loadtests.workload.agents import BEGINNINGS
 from loadtests.workload.typos import with_typo
 
 HOW = (
@@ -18,7 +19,6 @@ HOW = (
 _HEADING_SHARE = 0.4  # the shares are a choice, none is measured
 _BEGINNING_SHARE = 0.3
 _TYPO_SHARE = 0.05
-BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
 _WORDS_MIN, _WORDS_MAX = 3, 5
 _TRIES_MAX = 100  # for each question, before the texts are taken to hold no more
 

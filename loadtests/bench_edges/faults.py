@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from random import Random
 
 from loadtests.bench_edges.edge_servers import EdgeServers
@@ -14,6 +15,7 @@ from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
 from loadtests.load.connection_pool import Unanswered
 from loadtests.load.request import Call
 from loadtests.servers.faults.fault import Fault, step
+from loadtests.servers.waiting import until
 from loadtests.soak.connections import connect
 from loadtests.soak.faults.injector import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
@@ -22,7 +24,6 @@ _LASTS_S = (0.2, 3.0 * READ_LEASE_S)
 _TAIL_S = (1.0, 3.0)  # in which writes are made that the next primary lacks
 _SILENT_S = (0.0, 0.2)  # before the primary is lost
 _FOLLOWS_S_MAX = 5.0
-_POLL_S = 0.1
 _WARM_S_MAX = 60.0
 _SEARCH = Call("POST", "/v1/search", b'{"query": "anything"}')
 _OK, _UNAUTHORIZED = 200, 401
@@ -138,12 +139,10 @@ def _rebuild(regions: Regions) -> None:
 
 
 def _follows(regions: Regions, region: Region) -> bool:
-    deadline_s = time.monotonic() + _FOLLOWS_S_MAX
-    while not regions.primary.is_followed_by(region.name):
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(_POLL_S)
-    return True
+    with suppress(TimeoutError):
+        until(partial(regions.primary.is_followed_by, region.name), "", _FOLLOWS_S_MAX)
+        return True
+    return False
 
 
 FAULTS: Mapping[str, ServersFault[EdgeServers]] = {

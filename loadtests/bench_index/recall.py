@@ -8,9 +8,10 @@ decides who may read what, and the index gets it as owners, readers and tags.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from random import Random
 from statistics import mean, median
+from typing import Any, TypeAlias
 
 import asyncpg
 import numpy as np
@@ -68,38 +69,17 @@ _ASKER = "asker"
 _ALIKE = 2e-6  # scores this near, of 1, may change places by the rounding of 32 bits
 
 Recalled = tuple[float, float, float]  # of the fused ranking, of the dense and of the lexical leg
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """Of one share, in percent: how many chunks it is, how they are looked through, what is found.
-
-    fused, dense, lexical: the mean over the questions. p50_ms: of all statements of one search.
-    """
-
-    share: float
-    visible: int
-    ways: Sequence[str]
-    fused: float
-    dense: float
-    lexical: float
-    p50_ms: float
-
-    @property
-    def is_nearest(self) -> bool:
-        return "nearest" in self.ways
+Rows: TypeAlias = Mapping[str, Mapping[str, Any]]  # by share, what is found of it
 
 
 def measure(run: IndexRun) -> Section:
     with service.nearhit() as gateway:
         fresh, churned = asyncio.run(_measured(gateway.database_url, run))
+    tables = [figure_table("visible", rows, _COLUMNS) for rows in (fresh, churned)]
     return Section(
         title="Recall over visible shares",
-        text=f"{_HOW}\n\n{_table(fresh)}\n\n{_CHURNED}\n\n{_table(churned)}",
-        figures={
-            "fresh": [asdict(recall) for recall in fresh],
-            "churned": [asdict(recall) for recall in churned],
-        },
+        text=f"{_HOW}\n\n{tables[0]}\n\n{_CHURNED}\n\n{tables[1]}",
+        figures={"fresh": fresh, "churned": churned},
         bars=[
             _bar(f"recall@{FIRST} {which}, where {how}", measured, how)
             for which, measured in (("before", fresh), ("after the churn", churned))
@@ -108,24 +88,16 @@ def measure(run: IndexRun) -> Section:
     )
 
 
-def _bar(what: str, measured: Sequence[Recall], how: str) -> Bar:
+def _bar(what: str, measured: Rows, how: str) -> Bar:
     recalls = [
-        min(recall.fused, recall.dense, recall.lexical)
-        for recall in measured
-        if recall.is_nearest == (how == _NEAREST)
+        min(row["fused"], row["dense"], row["lexical"])
+        for row in measured.values()
+        if ("nearest" in row["ways"]) == (how == _NEAREST)
     ]
     return Bar(what, min(recalls), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
 
 
-def _table(measured: Sequence[Recall]) -> str:
-    rows = {
-        f"{recall.share:g} %": {**asdict(recall), "ways": " + ".join(recall.ways)}
-        for recall in measured
-    }
-    return figure_table("visible", rows, _COLUMNS)
-
-
-async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]]:
+async def _measured(url: str, run: IndexRun) -> tuple[Rows, Rows]:
     source = await corpus.passages(run.data, _PASSAGES, _SEED)
     questions = corpus.questions(run.data, _QUESTIONS, _SEED)
     with run.console.status("recall"):
@@ -292,7 +264,7 @@ class BruteForce:
 
 async def _measure_all(
     database: Database, url: str, world: VisibilityWorld, questions: Sequence[str]
-) -> list[Recall]:
+) -> Rows:
     async for _ in Partitions(database).maintain():
         pass
     connection = await asyncpg.connect(url)
@@ -301,10 +273,12 @@ async def _measure_all(
     )
     await connection.close()
     chunks = {row["chunk_id"]: (row["document_id"], row["digest"]) for row in rows}
-    return [
-        await _measure(database, world, world.brute_force(chunks, share), share, questions)
+    return {
+        f"{share:g} %": await _measure(
+            database, world, world.brute_force(chunks, share), share, questions
+        )
         for share in SHARES
-    ]
+    }
 
 
 async def _measure(
@@ -313,7 +287,7 @@ async def _measure(
     truth: BruteForce,
     share: float,
     questions: Sequence[str],
-) -> Recall:
+) -> dict[str, Any]:
     embedder = StaticEmbedder()
     executor = SearchExecutor(database, QueryEmbedder(embedder), limits=MEASURED)
     scope, tag_filter = world.scope(share)
@@ -332,15 +306,14 @@ async def _measure(
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
     survey = await executor.tables.estimate_visibility(scope, query)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
-    return Recall(
-        share=share,
-        visible=truth.visible,
-        ways=sorted({query_plan.way for query_plan in chosen}),
-        fused=fused,
-        dense=dense,
-        lexical=words,
-        p50_ms=median(times_s) * 1000,
-    )
+    return {
+        "visible": truth.visible,
+        "ways": " + ".join(sorted({query_plan.way for query_plan in chosen})),
+        "fused": fused,
+        "dense": dense,
+        "lexical": words,
+        "p50_ms": median(times_s) * 1000,  # of all statements of one search
+    }
 
 
 def _sizes(chunks: int) -> list[int]:

@@ -144,10 +144,9 @@ def _read(gateway: Service, folder: Path) -> tuple[int, int, float, float, list[
     """Documents, chunks, seconds, seconds of the processor, and the memory meanwhile."""
     log, memory, processor_s = folder / "log", list[float](), 0.0
     command = [sys.executable, "-m", "gateway", "ingest", str(folder / "passages")]
-    servers = {"NEARHIT_DATABASE_URL": gateway.database_url, "NEARHIT_REDIS_URL": gateway.redis_url}
     started_s = time.perf_counter()
     with log.open("w") as output, _one_core():
-        process = psutil.Popen(command, env=os.environ | servers, stdout=output)
+        process = psutil.Popen(command, env=os.environ | gateway.server_settings, stdout=output)
     while process.poll() is None:
         time.sleep(_SAMPLE_S)
         processor_s = max(processor_s, processes.processor_s(process.pid))

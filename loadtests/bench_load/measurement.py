@@ -8,7 +8,7 @@ import uvloop
 from rich.console import Console
 
 from loadtests.bench.frame import Run
-from loadtests.bench.section import Bar, table
+from loadtests.bench.section import Bar, figure_table
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
@@ -17,8 +17,14 @@ from loadtests.servers.server_set import ServerSet
 from loadtests.servers.service import Service
 from loadtests.workload.agents import Agents
 
-_SHOWN = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
-_HEAD = ("", "answers", "P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
+_COLUMNS = {
+    "count": ("answers", ",d"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p95_ms": ("P95 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+    "p999_ms": ("P99.9 ms", ".2f"),
+    "max_ms": ("longest ms", ".2f"),
+}
 
 S = TypeVar("S", Service, ServerSet)
 T = TypeVar("T")
@@ -62,24 +68,20 @@ async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Con
     return figures
 
 
-def percentile(figures: Figures, name: str, group: str = "all") -> float:
-    """NaN if the group has no answers."""
-    if not figures.count(group):
+def percentile(figures: Figures, name: str) -> float:
+    """Of all answers; NaN if there are none."""
+    if not figures.count("all"):
         return float("nan")
-    return figures.latencies[group].percentile_ms(PERCENTILES[name])
+    return figures.latencies["all"].percentile_ms(PERCENTILES[name])
 
 
 def latency_table(rows: Mapping[str, tuple[Figures, str]]) -> str:
     """By label, the answers and percentiles of a group of figures."""
-    cells = [
-        (
-            label,
-            f"{figures.count(group):,}",
-            *(f"{percentile(figures, name, group):.2f}" for name in _SHOWN),
-        )
+    shown = {
+        label: figures.latencies[group].as_json() if figures.count(group) else {"count": 0}
         for label, (figures, group) in rows.items()
-    ]
-    return table(_HEAD, cells)
+    }
+    return figure_table("", shown, _COLUMNS)
 
 
 def correct(scene: LoadEnvironment, of: str = "") -> Sequence[Bar]:

@@ -89,21 +89,18 @@ def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
 def _section(
     title: str, run: PeersRun, compared: PeerComparison, how: str, targets: Sequence[Bar]
 ) -> Section:
-    rows = compared.rows
-    tables = [
-        ("What is found, and what should not be", _right(rows)),
-        ("New questions alone", _times({row.peer.name: row.cold for row in rows})),
-        ("The mix", _times({row.peer.name: row.mix for row in rows})),
+    found = {row.peer.name: _found(row) for row in compared.rows}
+    cold = _timed({row.peer.name: row.cold for row in compared.rows})
+    mix = _timed({row.peer.name: row.mix for row in compared.rows})
+    parts = [
+        _notes(run, compared),
+        f"**What is found, and what should not be**\n\n{figure_table('', found, _FOUND)}",
+        f"**New questions alone**\n\n{figure_table('', cold, _TIMES)}",
+        f"**The mix**\n\n{figure_table('', mix, _TIMES)}",
+        how,
     ]
-    parts = [_notes(run, compared)]
-    parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
-    parts.append(how)
-    return Section(
-        title=title,
-        text="\n\n".join(parts),
-        figures={row.peer.name: _figures(row) for row in rows},
-        bars=targets,
-    )
+    figures = {name: {"found": found[name], "cold": cold[name], "mix": mix[name]} for name in found}
+    return Section(title, "\n\n".join(parts), figures, targets)
 
 
 def _notes(run: PeersRun, compared: PeerComparison) -> str:
@@ -138,44 +135,24 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
     )
 
 
-def _right(rows: Sequence[PeerResult]) -> str:
-    found = {
-        row.peer.name: {
-            **asdict(row.quality),
-            "stale": f"{row.rights.stale} of {row.rights.edited}",
-            "leaked": f"{row.rights.leaked} of {row.rights.revoked}",
-            "memory_mb": row.memory_mb,
-        }
-        for row in rows
-    }
-    return figure_table("", found, _FOUND)
-
-
-def _times(timed: Mapping[str, Turns]) -> str:
-    own = timed[nearhit.NAME]
-    rows = {
-        name: {**_timed(results), "ratio": own.ratio_to(results)} for name, results in timed.items()
-    }
-    return figure_table("", rows, _TIMES)
-
-
-def _figures(row: PeerResult) -> dict[str, Any]:
+def _found(row: PeerResult) -> dict[str, Any]:
     return {
-        "quality": asdict(row.quality),
-        "cold": _timed(row.cold),
-        "mix": _timed(row.mix),
-        "rights": asdict(row.rights),
+        **asdict(row.quality),
+        "stale": f"{row.rights.stale} of {row.rights.edited}",
+        "leaked": f"{row.rights.leaked} of {row.rights.revoked}",
         "memory_mb": row.memory_mb,
     }
 
 
-def _timed(results: Turns) -> dict[str, float]:
-    percentiles = {
-        f"p{percentile}_ms": results.whole.percentile_ms(percentile) for percentile in (50, 95, 99)
-    }
+def _timed(turns_by_name: Mapping[str, Turns]) -> dict[str, dict[str, float]]:
+    own = turns_by_name[nearhit.NAME]
     return {
-        "per_second": results.per_second,
-        "hits": results.hits,
-        "processor_us": results.processor_us,
-        **percentiles,
+        name: {
+            "per_second": turns.per_second,
+            "hits": turns.hits,
+            "processor_us": turns.processor_us,
+            **{f"p{each}_ms": turns.whole.percentile_ms(each) for each in (50, 95, 99)},
+            "ratio": own.ratio_to(turns),
+        }
+        for name, turns in turns_by_name.items()
     }

@@ -61,8 +61,7 @@ class HttpResponse:
     @property
     def revision(self) -> int | None:
         """The revision of the caller's tenant that the answer is right for; None if not stated."""
-        revisions = _REVISIONS.match(self.headers.get(b"nearhit-revision", ""))
-        return None if revisions is None else int(revisions[1])
+        return self.revisions("own").get("own")
 
     def revisions(self, tenant: str) -> dict[str, int]:
         """The revisions that the answer is right for, by partition; empty if not stated."""

@@ -45,6 +45,15 @@ class Service:
         """The URLs for requests."""
         return [self.url]
 
+    @property
+    def server_settings(self) -> dict[str, str]:
+        """The settings of another process on the same servers."""
+        return {
+            "NEARHIT_DATABASE_URL": self.database_url,
+            "NEARHIT_REDIS_URL": self.redis_url,
+            "NEARHIT_ADMIN_KEY": self.admin_key,
+        }
+
 
 @contextmanager
 def server_folder() -> Iterator[Path]:
@@ -86,14 +95,12 @@ def beside(
     launcher: the module to run, and its own arguments.
     """
     command = (*launcher, *_SERVE[1:-1], str(port))
-    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
-        environment = {
-            "NEARHIT_DATABASE_URL": service.database_url,
-            "NEARHIT_REDIS_URL": service.redis_url,
-            "NEARHIT_ADMIN_KEY": service.admin_key,
-        }
-        with process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
-            yield replace(service, url=url, pid=pid)
+    environment = service.server_settings | dict(settings or {})
+    with (
+        tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
+        process(command, environment, Path(name)) as (url, pid),
+    ):
+        yield replace(service, url=url, pid=pid)
 
 
 @contextmanager

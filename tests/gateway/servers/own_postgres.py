@@ -183,7 +183,7 @@ def _programs() -> Path:
 
 def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("ab") as file:
-        return subprocess.Popen(command, stdout=file, stderr=file, **postgres_programs.as_nobody())  # noqa: S603
+        return subprocess.Popen(command, stdout=file, stderr=file, **server_user.process_options())  # noqa: S603
 
 
 def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -194,12 +194,12 @@ def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[s
         text=True,
         check=False,
         timeout=WAIT_S_MAX,
-        **postgres_programs.as_nobody(),
+        **server_user.process_options(),
     )
 
 
 def _copy(data: Path, target: Path) -> None:
-    subprocess.run(["/bin/cp", "-R", data, target], check=True, **postgres_programs.as_nobody())  # noqa: S603
+    subprocess.run(["/bin/cp", "-R", data, target], check=True, **server_user.process_options())  # noqa: S603
 
 
 def _title(pid: int) -> bytes:

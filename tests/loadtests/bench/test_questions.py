@@ -3,6 +3,7 @@ from collections import Counter
 import pytest
 
 from loadtests.bench_cache import questions
+from loadtests.workload.agents import BEGINNINGS
 
 LEAVE = """---
 title: Leave
@@ -60,7 +61,7 @@ def test_some_questions_begin_as_people_begin_and_some_hold_a_typo() -> None:
     made_questions = questions.make(TEXTS, 40, 1)
 
     assert any(question.startswith("how do i ") for question in made_questions)
-    beginnings = {word for beginning in questions.BEGINNINGS for word in beginning.split()}
+    beginnings = {word for beginning in BEGINNINGS for word in beginning.split()}
     assert any(set(question.split()) - text_words - beginnings for question in made_questions)
 
 
