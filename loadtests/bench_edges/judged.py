@@ -1,6 +1,5 @@
 """Every answer is judged while regions are cut off, paused and killed, and the primary moves."""
 
-import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +13,6 @@ from loadtests.mutants.mutant import Mutant
 from loadtests.soak import broken_rules, outcome
 from loadtests.soak import run as soak_run
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults import injector
 from loadtests.soak.options import SoakOptions
 
 # Starting values, not measured.
@@ -98,7 +96,4 @@ def _broken(run: EdgesRun, name: str, mutant: Mutant) -> Soak:
 
 
 def _judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
-    past = soak_run.past(run.data_folder, run.options.seed)
-    chosen = injector.of(faults.FAULTS, servers, options.faults)
-    soaking = soak_run.soaked(servers, past, options, chosen, faults.warm_up)
-    return asyncio.run(soaking)
+    return soak_run.soaked(servers, run.data_folder, options, faults.FAULTS, faults.warm_up)

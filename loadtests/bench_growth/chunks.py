@@ -5,7 +5,6 @@ searches PostgreSQL.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import asyncpg
@@ -14,6 +13,7 @@ import uvloop
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe, residence
 from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -25,8 +25,8 @@ _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
 
 
 def measure(run: GrowthRun) -> Section:
-    grown: dict[str, dict[str, float]] = {}
-    beside: dict[str, dict[str, float]] = {}
+    grown: dict[str, RequestCost] = {}
+    beside: dict[str, RequestCost] = {}
     in_memory: list[int] = []
     with (
         service.nearhit(residence.WITHOUT_SHARDS) as without,
@@ -46,10 +46,10 @@ def measure(run: GrowthRun) -> Section:
             if residence.load(shards, large[_SHARDS].requests) is not None:
                 in_memory.append(size)
             for name, cost in probe.take_new(large, seconds=run.options.seconds).items():
-                grown[f"{size:,}, {name}"] = {**asdict(cost), "disk_bytes": disk_bytes}
+                grown[f"{size:,}, {name}"] = {**cost, "disk_bytes": disk_bytes}
             assert residence.load(shards, small[_SHARDS].requests) is not None, "it is small"
             for name, cost in probe.take_new(small, seconds=run.options.seconds).items():
-                beside[f"{_SMALL_CHUNKS:,} beside {size:,}, {name}"] = asdict(cost)
+                beside[f"{_SMALL_CHUNKS:,} beside {size:,}, {name}"] = cost
     return rows_section(
         "Chunks",
         _notes(run.options.chunks, in_memory),

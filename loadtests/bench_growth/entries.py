@@ -1,8 +1,6 @@
 """The cost of repeated questions and of edits among the live answers of one tenant."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import cycle, islice
 from statistics import median
 
@@ -11,7 +9,7 @@ import uvloop
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Probe
+from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.load import closed_loop
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
@@ -33,7 +31,7 @@ _COLUMNS = {
 def measure(run: GrowthRun) -> Section:
     settings = {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * max(run.options.entries))}
     built, questions = generated_corpus.built(), generated_corpus.questions()
-    rows: dict[str, dict[str, float]] = {}
+    rows: dict[str, RequestCost] = {}
     with (
         service.nearhit(settings) as gateway,
         new_tenant(gateway, "bench") as tenant,
@@ -54,7 +52,7 @@ def measure(run: GrowthRun) -> Section:
             cost = probe.take(probes, seconds=run.options.seconds)[""]
             tenant.edit_first(next(edits))  # its drain reads the records stored since the last one
             edited = _edited(gateway, tenant, list(islice(edits, _EDITS)))
-            rows[f"{count:,}"] = {**asdict(cost), **edited}
+            rows[f"{count:,}"] = {**cost, **edited}
     notes = (
         f"One tenant with {len(built.documents):,} documents and so many live "
         "answers, to as many different questions of one caller. One connection repeats the newest "
@@ -65,7 +63,7 @@ def measure(run: GrowthRun) -> Section:
     return rows_section("Live entries", notes, "live answers", rows, columns)
 
 
-def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> Mapping[str, float]:
+def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> RequestCost:
     """drain_ms, put_ms: medians. dropped: answers, the mean."""
     dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []

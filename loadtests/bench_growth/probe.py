@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import TypeAlias
 
 import orjson
 import uvloop
@@ -23,7 +24,8 @@ from loadtests.workload import tenant_client
 TURNS = 5  # of each server that gets new questions
 _WARM_UP = 50
 
-# Of a cost, as pages head and write them.
+RequestCost: TypeAlias = Mapping[str, float]
+"""By the names of COLUMNS: processor time per request, and memory after the last one."""
 COLUMNS: Columns = {
     "per_second": ("requests/s", ",.0f"),
     "hits": ("hits", ".2f"),
@@ -36,22 +38,6 @@ COLUMNS: Columns = {
     "database_mb": ("PostgreSQL MB", ",.0f"),
     "redis_mb": ("Redis MB", ",.0f"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class RequestCost:
-    """Processor time per request, and memory after the last one."""
-
-    per_second: float
-    hits: float
-    p50_ms: float
-    p99_ms: float
-    gateway_us: float
-    database_us: float
-    redis_us: float
-    gateway_mb: float
-    database_mb: float
-    redis_mb: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +79,7 @@ def cost(
     gateway: Service, outcome: ClosedLoopResult, spent_s: Sequence[float], others: int = 0
 ) -> RequestCost:
     """spent_s: by `servers`. others: requests that used them besides those of the outcome."""
-    return RequestCost(
+    figures = (
         outcome.per_second,
         outcome.hits / outcome.count,
         outcome.percentile_ms(50),
@@ -101,6 +87,7 @@ def cost(
         *(seconds / (outcome.count + others) * 1e6 for seconds in spent_s),
         *(processes.megabytes(pids()) for pids in servers(gateway)),
     )
+    return dict(zip(COLUMNS, figures, strict=True))
 
 
 def take(probes: Mapping[str, Probe], *, seconds: float, turns: int = 1) -> dict[str, RequestCost]:
@@ -124,7 +111,7 @@ def take_new(probes: Mapping[str, Probe], *, seconds: float) -> dict[str, Reques
     for each in probes.values():
         warm(each, _WARM_UP)
     costs = take(probes, seconds=seconds, turns=TURNS)
-    assert not any(cost.hits for cost in costs.values()), "each question is asked once"
+    assert not any(cost["hits"] for cost in costs.values()), "each question is asked once"
     return costs
 
 

@@ -85,7 +85,7 @@ def measure(run: GrowthRun) -> Section:
 def bars(by_size: Mapping[int, ShardFigures]) -> Iterator[Bar]:
     """The target of a new question is for one size alone; without it there is none."""
     if _P50_CHUNKS in by_size:
-        p50_ms = by_size[_P50_CHUNKS].new[SHARDS].p50_ms
+        p50_ms = by_size[_P50_CHUNKS].new[SHARDS]["p50_ms"]
         yield Bar(f"P50 ms of a new question, {_P50_CHUNKS:,} chunks", p50_ms, at_most=_P50_MS_MAX)
     shard_bytes = max(figures.shard_bytes for figures in by_size.values())
     what = "bytes a chunk, of a shard, the most of all sizes"
@@ -139,7 +139,7 @@ def _tenant(size: int) -> str:
 def text(by_size: Mapping[int, ShardFigures]) -> str:
     loads = {f"{size:,}": asdict(figures) for size, figures in by_size.items()}
     new = {
-        f"{size:,}, {name}": {**asdict(cost), "p50_to_bare": cost.p50_ms / figures.new[BARE].p50_ms}
+        f"{size:,}, {name}": {**cost, "p50_to_bare": cost["p50_ms"] / figures.new[BARE]["p50_ms"]}
         for size, figures in by_size.items()
         for name, cost in figures.new.items()
     }

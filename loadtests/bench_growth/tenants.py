@@ -1,6 +1,5 @@
 """New and repeated questions in growing numbers of tenants of the same size."""
 
-from dataclasses import asdict
 from itertools import cycle
 from random import Random
 
@@ -9,7 +8,7 @@ import uvloop
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Probe
+from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 
@@ -23,7 +22,7 @@ _NOTES = (
 
 
 def measure(run: GrowthRun) -> Section:
-    rows: dict[str, dict[str, dict[str, float]]] = {"new": {}, "repeated": {}}
+    rows: dict[str, dict[str, RequestCost]] = {"new": {}, "repeated": {}}
     questions, seconds = generated_corpus.questions(), run.options.seconds
     with service.nearhit() as gateway, run.console.status("filling") as status:
         filled = 0
@@ -43,6 +42,6 @@ def measure(run: GrowthRun) -> Section:
                 asked = Probe(gateway, requests)
                 probe.warm(asked, len(asking))
                 cost = probe.take({"": asked}, seconds=seconds)[""]
-                rows[name][f"{count:,}, {name}"] = asdict(cost)
+                rows[name][f"{count:,}, {name}"] = cost
     new_first = {**rows["new"], **rows["repeated"]}
     return rows_section("Tenants", _NOTES, "tenants", new_first, probe.COLUMNS)

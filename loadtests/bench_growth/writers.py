@@ -1,8 +1,7 @@
 """Searches while other connections write to the same tenant in a closed loop."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator
 from random import Random
 
 import orjson
@@ -12,7 +11,7 @@ from loadtests.bench.section import Section, rows_section
 from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import generated_corpus, probe
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Probe
+from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
 from loadtests.servers import service
@@ -35,7 +34,7 @@ _COLUMNS = {
 def measure(run: GrowthRun) -> Section:
     built = generated_corpus.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
-    rows: dict[str, Mapping[str, float]] = {}
+    rows: dict[str, RequestCost] = {}
     with (
         service.nearhit() as gateway,
         new_tenant(gateway, "bench") as tenant,
@@ -65,19 +64,19 @@ async def _driven(
     edits: Iterator[bytes],
     writers: int,
     seconds: float,
-) -> Mapping[str, float]:
+) -> RequestCost:
     """The cost of searches; processor time is divided by searches and writes together."""
     meter = Meter(*probe.servers(gateway))
     searching = closed_loop.run(gateway.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         with meter:
             outcome = await searching
-        return asdict(probe.cost(gateway, outcome, meter.spent_s))
+        return probe.cost(gateway, outcome, meter.spent_s)
     writing = closed_loop.run(gateway.url, edits, connections=writers, seconds=seconds)
     with meter:
         outcome, writes = await asyncio.gather(searching, writing)
     return {
-        **asdict(probe.cost(gateway, outcome, meter.spent_s, writes.count)),
+        **probe.cost(gateway, outcome, meter.spent_s, writes.count),
         "writes_per_second": writes.per_second,
         "write_p50_ms": writes.percentile_ms(50),
         "write_p99_ms": writes.percentile_ms(99),

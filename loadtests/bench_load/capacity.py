@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loadtests.bench_load.measurement import drive, percentile
+from loadtests.bench_load.measurement import drive, percentile_ms
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
@@ -40,5 +40,5 @@ async def _bears(
 ) -> bool:
     step = replace(load, rate=rate, seconds=_STEP_S, warm_up_s=_WARM_UP_S)
     figures = await drive(scene, step, agents, console)
-    in_time = percentile(figures, "p99_ms") <= P99_MS_MAX
+    in_time = percentile_ms(figures, 99) <= P99_MS_MAX
     return in_time and figures.error_share <= ERRORS_MAX

@@ -26,9 +26,7 @@ async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment)
     agents = environment.agents(load)
     figures = await measurement.drive(environment, load, agents, run.console)
     yardstick = await bare.drive(environment, load, agents, run.console)
-    p99_ms, bare_p99_ms = (
-        measurement.percentile(driven, "p99_ms") for driven in (figures, yardstick)
-    )
+    p99_ms, bare_p99_ms = (measurement.percentile_ms(driven, 99) for driven in (figures, yardstick))
     rows = {
         "from when it was due": (figures, "all"),
         "from when it was sent": (figures, "sent"),

@@ -10,7 +10,6 @@ from rich.console import Console
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, figure_table
 from loadtests.load.figures import Figures
-from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.servers.server_set import ServerSet
@@ -61,18 +60,18 @@ async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Con
     async with scene.drive(load, agents) as running:
         figures = await running.run()
     console.print(
-        f"{load.rate:7,.0f} per second: P50 {percentile(figures, 'p50_ms'):.1f} ms, "
-        f"P99 {percentile(figures, 'p99_ms'):.1f} ms, {figures.errors.total()} errors",
+        f"{load.rate:7,.0f} per second: P50 {percentile_ms(figures, 50):.1f} ms, "
+        f"P99 {percentile_ms(figures, 99):.1f} ms, {figures.errors.total()} errors",
         markup=False,
     )
     return figures
 
 
-def percentile(figures: Figures, name: str) -> float:
+def percentile_ms(figures: Figures, percentile: float) -> float:
     """Of all answers; NaN if there are none."""
     if not figures.count("all"):
         return float("nan")
-    return figures.latencies["all"].percentile_ms(PERCENTILES[name])
+    return figures.latencies["all"].percentile_ms(percentile)
 
 
 def latency_table(rows: Mapping[str, tuple[Figures, str]]) -> str:

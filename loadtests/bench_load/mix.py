@@ -39,7 +39,7 @@ async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment)
 async def _bare_p99_ms(run: LoadBenchRun, environment: LoadEnvironment) -> float:
     load = bare.hits_load(min(run.options.seconds, _BARE_S_MAX))
     figures = await bare.drive(environment, load, environment.agents(load), run.console)
-    return measurement.percentile(figures, "p99_ms")
+    return measurement.percentile_ms(figures, 99)
 
 
 def _section(
@@ -77,7 +77,7 @@ def _section(
     )
     json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
     json_figures["bare"] = {"p99s_ms": bare_p99s_ms, "usual_p99_ms": usual_ms}
-    p99_ms = measurement.percentile(figures, "p99_ms")
+    p99_ms = measurement.percentile_ms(figures, 99)
     return Section(
         "The mix, at half of the capacity",
         text,

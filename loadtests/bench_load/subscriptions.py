@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import httpx2
@@ -181,9 +181,4 @@ def _document(number: int, state: str) -> dict[str, object]:
 
 def _name(number: int) -> str:
     """A word that no other document holds."""
-    return "".join(_syllables(number))
-
-
-def _syllables(number: int) -> Iterator[str]:
-    for digit in f"{number:05d}":
-        yield _SYLLABLES[int(digit)]
+    return "".join(_SYLLABLES[int(digit)] for digit in f"{number:05d}")

@@ -43,7 +43,7 @@ class PeerCaller:
 
     tenant: str
     subject: str
-    groups: tuple[str, ...]
+    groups: Sequence[str]
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload import calls, losses
 from loadtests.workload.agents import Agents, Who
 from loadtests.workload.losses import Loss
+from loadtests.workload.viewer import Viewer
 from loadtests.workload.writes import PutDocument, RemoveDocument, Write
 
 # Called after each search: when it was due, in seconds since counting began, and its latency in
@@ -214,9 +215,8 @@ class LoadRun:
             return
         reply = await self._look(who, body)
         now_s = time.monotonic()
-        if reply is not None and self.judge.rights.might_read(
-            *who, write.document_id, now_s, now_s
-        ):
+        readable = self.judge.rights.seen_by(Viewer(*who), write.document_id, now_s, now_s)
+        if reply is not None and any(readable):
             self.judge.expect(who, body, reply, mark)
 
     async def _probe(self, loss: Loss) -> None:

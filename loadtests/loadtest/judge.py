@@ -1,6 +1,7 @@
 """Whether an answer is stale or leaked, judged by what the run itself has written."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 from loadtests.load.response import HttpResponse
 from loadtests.workload.agents import Who
 from loadtests.workload.rights import Rights
+from loadtests.workload.viewer import Viewer
 from loadtests.workload.writes import Write
 
 _SHOWN_MAX = 20
@@ -68,14 +70,21 @@ class StalenessJudge:
             if hit["document_id"].startswith(self.run)
         ]
         self.counts["hits"] += len(hits)
-        span = reply.sent_s, reply.answered_s
-        wrong = [hit["document_id"] for hit in hits if not self.rights.may_show(*who, hit, *span)]
-        for document_id in wrong:
-            # The caller may read the document; it is an old text that is shown.
-            might = self.rights.might_read(*who, document_id, *span)
-            self.fault("stale" if might else "leaked", who, query, document_id)
+        wrong = [hit for hit in hits if not self._is_right(who, query, reply, hit)]
         if not wrong and reply.sent_s > self._settled_s:
             self._right.add(answer_key)
+
+    def _is_right(
+        self, who: Who, query: bytes, reply: HttpResponse, hit: Mapping[str, Any]
+    ) -> bool:
+        """Whether the hit shows the document as the caller might read it at some moment."""
+        document_id, span = hit["document_id"], (reply.sent_s, reply.answered_s)
+        versions = list(self.rights.seen_by(Viewer(*who), document_id, *span))
+        if any(version.is_shown_by(hit) for version in versions):
+            return True
+        # If the caller may read the document, it is an old text that is shown.
+        self.fault("stale" if versions else "leaked", who, query, document_id)
+        return False
 
     def evidence(self, fault: str) -> int:
         """How many comparisons could have found the fault, `stale` or `leaked`; 0: no verdict."""

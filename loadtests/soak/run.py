@@ -4,12 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults.injector import SoakFault, WarmUp
+from loadtests.soak.faults.injector import ServersFault, SoakFault, WarmUp
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
@@ -18,28 +20,38 @@ from loadtests.workload import world
 from loadtests.workload.rights import Rights
 from loadtests.workload.world import HistorySource
 
+S = TypeVar("S", bound=JudgedServers)
+
 # Starting values, not measured.
 _DOCUMENTS = 60  # generated
 _SUBJECTS = 20
 _LINE_EVERY_S = 5.0
 
 
-def past(data: Path | None, seed: int) -> HistorySource:
-    """The real histories in the folder, or generated ones without a folder."""
-    return world.past(data, seed, documents=_DOCUMENTS, subjects_max=_SUBJECTS)
+def soaked(
+    servers: S,
+    data: Path | None,
+    options: SoakOptions,
+    faults: Mapping[str, ServersFault[S]],
+    warm_up: WarmUp | None = None,
+) -> Soak:
+    """The soak on these servers, after it has ended, with those of the faults that it names.
+
+    data: the folder of real histories; None: they are generated.
+    warm_up: of gateways that are cold, until which errors are excused.
+    """
+    source = world.past(data, options.seed, documents=_DOCUMENTS, subjects_max=_SUBJECTS)
+    chosen = {name: partial(faults[name], servers) for name in options.faults}
+    return asyncio.run(_soaked(servers, source, options, chosen, warm_up))
 
 
-async def soaked(
+async def _soaked(
     servers: JudgedServers,
     source: HistorySource,
     options: SoakOptions,
     faults: Mapping[str, SoakFault],
-    warm_up: WarmUp | None = None,
+    warm_up: WarmUp | None,
 ) -> Soak:
-    """The soak on these servers, after it has ended.
-
-    warm_up: of gateways that are cold, until which errors are excused.
-    """
     async with oracle(servers.database_url) as truth:
         url = servers.gateways[0].url
         keys = await asyncio.to_thread(stage.make_keys, url, servers.admin_key, source.subjects)

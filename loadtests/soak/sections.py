@@ -1,6 +1,5 @@
 """The soaks: with all servers well, with faults, through a balancer, and with rules broken."""
 
-import asyncio
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,7 +11,6 @@ from loadtests.servers.server_set import ServerSet
 from loadtests.soak import broken_rules, outcome, run
 from loadtests.soak.bench_options import SoakBenchRun
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults import injector
 from loadtests.soak.faults.faults import FAULTS
 from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
 
@@ -53,7 +51,7 @@ def mutants(bench: SoakBenchRun) -> Section:
             compared_share=_MUTANT_COMPARED_SHARE,
         )
         with _running(launcher=("loadtests.mutants", "cache", name)) as started:
-            return _soaked(started, bench, options)
+            return run.soaked(started, bench.data_folder, options, FAULTS)
 
     chosen = {name: MUTANTS[name] for name in bench.options.mutant or MUTANTS}
     return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
@@ -73,16 +71,10 @@ def _measured(
         balanced=balanced,
     )
     with _running(balanced=balanced) as started:
-        return outcome.section(_soaked(started, bench, options))
+        return outcome.section(run.soaked(started, bench.data_folder, options, FAULTS))
 
 
 def _running(**options: Any) -> AbstractContextManager[ServerSet]:
     return server_set.running(
         _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
     )
-
-
-def _soaked(started: ServerSet, bench: SoakBenchRun, options: SoakOptions) -> Soak:
-    past = run.past(bench.data_folder, options.seed)
-    chosen = injector.of(FAULTS, started, options.faults)
-    return asyncio.run(run.soaked(started, past, options, chosen))

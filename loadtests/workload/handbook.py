@@ -44,13 +44,12 @@ def read(data: Path) -> Handbook:
     return Handbook(texts, [_edit(line) for line in json_lines.read(folder / "events.jsonl.gz")])
 
 
-def apply(edit: Edit, tenant: TenantClient) -> int:
-    """Write the edit; returns the number of inserted chunks. A move removes and writes."""
+def apply(edit: Edit, tenant: TenantClient) -> None:
+    """A move removes and writes."""
     if edit.gone is not None:
         tenant.remove(edit.gone)
-    if edit.path is None:
-        return 0
-    return tenant.put_one(edit.path, **document(edit.text))["added"]
+    if edit.path is not None:
+        tenant.put_one(edit.path, **document(edit.text))
 
 
 def document(text: str) -> dict[str, Any]:

@@ -52,6 +52,9 @@ class Version:
     order: int = 0
     job_id: str = ""
 
+    def is_shown_by(self, hit: Mapping[str, Any]) -> bool:
+        return bool(hit["text"].endswith(self.text[hit["start"] : hit["end"]]))
+
 
 class Rights:
     def __init__(self) -> None:
@@ -190,24 +193,6 @@ class Rights:
     def changes(self, tenant: str, subject: str) -> int:
         """A number that grows with each change of the subject's groups and is odd during one."""
         return self._changes[tenant, subject]
-
-    def may_show(
-        self, tenant: str, subject: str, hit: Mapping[str, Any], asked_s: float, answered_s: float
-    ) -> bool:
-        """Whether there is a moment, from asked to answered, at which the document was as the hit
-        shows it, and the subject might read it.
-        """
-        viewer = Viewer(tenant, subject)
-        return any(
-            hit["text"].endswith(version.text[hit["start"] : hit["end"]])
-            for version in self.seen_by(viewer, hit["document_id"], asked_s, answered_s)
-        )
-
-    def might_read(
-        self, tenant: str, subject: str, document_id: str, asked_s: float, answered_s: float
-    ) -> bool:
-        """Whether there is a moment at which the subject might read the document, as it was."""
-        return any(self.seen_by(Viewer(tenant, subject), document_id, asked_s, answered_s))
 
     def seen_by(
         self, viewer: Viewer, document_id: str, asked_s: float, answered_s: float

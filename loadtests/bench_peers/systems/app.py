@@ -41,10 +41,7 @@ Opened = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Store]]
 
 
 def create(open_store: Opened, settings: Mapping[str, Any]) -> Starlette:
-    callers = {
-        key: PeerCaller(**(fields | {"groups": tuple(fields["groups"])}))
-        for key, fields in settings["callers"].items()
-    }
+    callers = {key: PeerCaller(**fields) for key, fields in settings["callers"].items()}
     stores: list[Store] = []
 
     @asynccontextmanager

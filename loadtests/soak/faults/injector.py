@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from random import Random
@@ -61,13 +61,6 @@ class FaultSchedule:
                 await asyncio.sleep(self._random.uniform(*_STALLED_S))
             finally:
                 worker.resume()
-
-
-def of(
-    faults: Mapping[str, ServersFault[S]], servers: S, names: Collection[str]
-) -> Mapping[str, SoakFault]:
-    """The faults of these names, of these servers."""
-    return {name: partial(faults[name], servers) for name in names}
 
 
 def lasting(

@@ -156,4 +156,4 @@ def test_servers_are_asked_in_turns_and_each_counts_its_own_requests() -> None:
     assert turns == ["one", "other"] * 3
     assert list(costs) == ["one", "other"]
     for name, cost in costs.items():
-        assert asked.count(name) / elapsed_s < cost.per_second <= asked.count(name) / 0.9
+        assert asked.count(name) / elapsed_s < cost["per_second"] <= asked.count(name) / 0.9

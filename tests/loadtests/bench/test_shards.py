@@ -1,12 +1,12 @@
 """The benchmark of shards: the targets and the page."""
 
 from loadtests.bench_growth import shards
-from loadtests.bench_growth.probe import RequestCost
+from loadtests.bench_growth.probe import COLUMNS, RequestCost
 from loadtests.bench_growth.shards import BARE, SHARDS, WITHOUT, ShardFigures
 
 
 def request_cost(p50_ms: float) -> RequestCost:
-    return RequestCost(100, 0, p50_ms, 9, 800, 400, 0, 200, 100, 10)
+    return dict(zip(COLUMNS, (100, 0, p50_ms, 9, 800, 400, 0, 200, 100, 10), strict=True))
 
 
 def figures(*, p50_ms: float = 1.0, size: float = 1_100) -> ShardFigures:

@@ -37,7 +37,9 @@ class WriteClock:
     def may_see(
         self, asked_s: float, answered_s: float, *, subject: str = "ana", **of: str
     ) -> bool:
-        return self.rights.may_show("org", subject, hit(**of), asked_s, answered_s)
+        shown, viewer = hit(**of), Viewer("org", subject)
+        versions = self.rights.seen_by(viewer, shown["document_id"], asked_s, answered_s)
+        return any(version.is_shown_by(shown) for version in versions)
 
 
 @pytest.fixture
