@@ -14,18 +14,18 @@ from pydantic import Field, ValidationError
 from gateway import schemas
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX, OneLine
 
-PREFIX = "urn:nearhit:public:"
+PUBLIC_PREFIX = "urn:nearhit:public:"
 _TENANT_CHARACTERS_MAX = 63
-_CHARACTERS_MAX = len(PREFIX) + _TENANT_CHARACTERS_MAX + 1 + DOCUMENT_ID_CHARACTERS_MAX
+_CHARACTERS_MAX = len(PUBLIC_PREFIX) + _TENANT_CHARACTERS_MAX + 1 + DOCUMENT_ID_CHARACTERS_MAX
 
 Address: TypeAlias = Annotated[str, Field(min_length=1, max_length=_CHARACTERS_MAX), OneLine]
 
 
 def address_of(own_tenant: str, tenant: str, document_id: str) -> str:
     """The address of a document for a caller of `own_tenant`."""
-    if tenant == own_tenant and not document_id.startswith(PREFIX):
+    if tenant == own_tenant and not document_id.startswith(PUBLIC_PREFIX):
         return document_id
-    return f"{PREFIX}{tenant}:{document_id}"
+    return f"{PUBLIC_PREFIX}{tenant}:{document_id}"
 
 
 def address_of_hit(own_tenant: str, hit: Mapping[str, Any]) -> str:
@@ -35,8 +35,8 @@ def address_of_hit(own_tenant: str, hit: Mapping[str, Any]) -> str:
 
 def parse_address(own_tenant: str, address: str) -> tuple[str, str]:
     """The tenant and the document's identifier."""
-    if address.startswith(PREFIX):
-        tenant, colon, document_id = address.removeprefix(PREFIX).partition(":")
+    if address.startswith(PUBLIC_PREFIX):
+        tenant, colon, document_id = address.removeprefix(PUBLIC_PREFIX).partition(":")
         if colon and document_id and _is_tenant(tenant):
             return tenant, document_id
     return own_tenant, address

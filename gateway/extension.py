@@ -22,6 +22,7 @@ from gateway import problems as problems
 from gateway import schemas as schemas
 from gateway.admin.key_schemas import KeyBody as KeyBody
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
+from gateway.auth import protected_resource as protected_resource
 from gateway.auth.authenticated_request import AuthenticatedRequest as AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator as Authenticator
 from gateway.auth.authenticator import utc_now as utc_now
@@ -40,6 +41,7 @@ from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
 from gateway.caching.redis_cache import open_redis as open_redis
 from gateway.content import decode_json as decode_json
 from gateway.content import encode_json as encode_json
+from gateway.document_address import PUBLIC_PREFIX as PUBLIC_PREFIX
 from gateway.document_address import Address as Address
 from gateway.document_address import address_of as address_of
 from gateway.document_address import address_of_hit as address_of_hit
@@ -53,6 +55,7 @@ from gateway.documents.document_endpoints import enqueue_write as enqueue_write
 from gateway.documents.document_endpoints import written_response as written_response
 from gateway.documents.document_schemas import DocumentBody as DocumentBody
 from gateway.documents.document_services import DocumentServices as DocumentServices
+from gateway.documents.document_services import ReadingWatcher as ReadingWatcher
 from gateway.documents.document_update import require_editable as require_editable
 from gateway.documents.document_update import require_publisher as require_publisher
 from gateway.errors import CommandError as CommandError
@@ -65,6 +68,8 @@ from gateway.http.page_stream import PageStream as PageStream
 from gateway.http.request_context import RequestContext as RequestContext
 from gateway.http.request_context import full_scope as full_scope
 from gateway.http.responses import STRONG_HEADER as STRONG_HEADER
+from gateway.http.responses import RawResponse as RawResponse
+from gateway.http.responses import cache_headers as cache_headers
 from gateway.http.responses import json_response as json_response
 from gateway.http.responses import read_response as read_response
 from gateway.http.responses import with_revision as with_revision
@@ -72,13 +77,11 @@ from gateway.http.route import ApiRoute as ApiRoute
 from gateway.http.route import Parameter as Parameter
 from gateway.http.route import Preference as Preference
 from gateway.http.route import body_limit as body_limit
-from gateway.mcp import argument_parsing as argument_parsing
-from gateway.mcp import results as results
-from gateway.mcp.mcp_services import McpMethod as McpMethod
-from gateway.mcp.resources import search_of as search_of
-from gateway.mcp.tool import Headers as Headers
-from gateway.mcp.tool import McpTool as McpTool
-from gateway.mcp.tool import tool_result as tool_result
+from gateway.mcp_declarations import Headers as Headers
+from gateway.mcp_declarations import McpArguments as McpArguments
+from gateway.mcp_declarations import McpMethod as McpMethod
+from gateway.mcp_declarations import McpTool as McpTool
+from gateway.mcp_declarations import tool_result as tool_result
 from gateway.monitoring import server_warnings as server_warnings
 from gateway.monitoring.metric_registry import MetricRegistry as MetricRegistry
 from gateway.monitoring.process_log import announce as announce
@@ -113,8 +116,12 @@ from gateway.search.embedders import EmbedderKind as EmbedderKind
 from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
 from gateway.search.pipeline import record_served as record_served
 from gateway.search.pipeline import search_as_caller as search_as_caller
+from gateway.search.pipeline import serve as serve
 from gateway.search.response_body import compute_answer as compute_answer
+from gateway.search.response_headers import cache_status as cache_status
 from gateway.search.response_headers import response_headers as response_headers
+from gateway.search.schemas.boost_schemas import BoostBody as BoostBody
+from gateway.search.schemas.facet_schemas import FacetNames as FacetNames
 from gateway.search.schemas.filter_schemas import FilterBody as FilterBody
 from gateway.search.schemas.search_answer_schemas import CitationAnswer as CitationAnswer
 from gateway.search.schemas.search_answer_schemas import HitAnswer as HitAnswer
@@ -192,6 +199,7 @@ class Extension(Generic[OwnServices]):
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
+    root: by name, the type and the `Field` of what `GET /` tells of it.
     path_kinds: the kinds in its module `path_kinds` that the worker reads as sources; `nearhit
         ingest` reads all of that module.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
@@ -208,6 +216,7 @@ class Extension(Generic[OwnServices]):
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
+    root: Mapping[str, Any] = field(default_factory=dict)
     source_kinds: Sequence[SourceKind] = ()
     path_kinds: Sequence[PathKind] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)

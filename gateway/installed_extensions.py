@@ -182,9 +182,9 @@ async def opened(
             used = await stack.enter_async_context(extension.open(services, own[name]))
             services.extensions[name] = used
             for method, row in extension.mcp_methods.items():
-                services.mcp.methods[method] = (row, used)
+                services.mcp_methods[method] = (row, used)
             for tool_name, tool in extension.mcp_tools.items():
-                services.mcp.tools[tool_name] = (tool, used)
+                services.mcp_tools[tool_name] = (tool, used)
             if extension.work is not None:
                 beside.append(partial(extension.work, used))
         yield beside

@@ -1,6 +1,6 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here, by `_PROBLEMS`.
 
-Extensions and `gateway/mcp` encode problems in other forms. A new kind also needs a row in
+Extensions encode problems in other forms. A new kind also needs a row in
 `problem_catalog`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
 """
 

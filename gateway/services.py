@@ -23,8 +23,7 @@ from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices
 from gateway.http import http_services
 from gateway.http.http_services import HttpServices
-from gateway.mcp import mcp_services
-from gateway.mcp.mcp_services import McpServices
+from gateway.mcp_declarations import McpMethod, McpTool
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag import llm
@@ -75,20 +74,24 @@ _MODEL_CACHE_BYTES_MAX, _MODEL_CACHE_LIFETIME_S = 8_388_608, 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of each room, in one worker process, and of each extension by its name."""
+    """The services of each room, in one worker process, and of each extension by its name.
+
+    mcp_methods, mcp_tools: of extensions, by name, each with the services that it gets.
+    """
 
     settings: Settings
     stores: Stores
     http: HttpServices
     caches: CacheServices
     search: SearchServices
-    mcp: McpServices
     documents: DocumentServices
     sources: SourceServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
     extensions: dict[str, Any] = field(default_factory=dict)
+    mcp_methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
+    mcp_tools: dict[str, tuple[McpTool[Any], Any]] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -240,14 +243,7 @@ async def _join_rooms(
             planning=planning,
         )
         sources = SourceServices(stores, documents.writer, SourceKinds(settings))
-        mcp = mcp_services.build(stores, search, documents.reading_watchers)
-        warm_up = WarmUp(
-            {
-                "mcp": mcp.protocol.load,
-                "models": rag_tools.tools,
-                "word_lists": load_word_lists,
-            }
-        )
+        warm_up = WarmUp({"models": rag_tools.tools, "word_lists": load_word_lists})
         services = Services(
             settings=settings,
             stores=stores,
@@ -256,7 +252,6 @@ async def _join_rooms(
             ),
             caches=caches,
             search=search,
-            mcp=mcp,
             documents=documents,
             sources=sources,
             admin=admin_services.build(

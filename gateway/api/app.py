@@ -201,7 +201,7 @@ class _ExactPathRouter:
     """
 
     def __init__(
-        self, fallback: ASGIApp, endpoints: Iterable[tuple[ApiRoute[Any], ASGIApp]]
+        self, fallback: ASGIApp, endpoints: Sequence[tuple[ApiRoute[Any], ASGIApp]]
     ) -> None:
         self._fallback = fallback
         self._endpoints = {
@@ -209,12 +209,14 @@ class _ExactPathRouter:
             for route, endpoint in endpoints
             if "{" not in route.path
         }
+        # As many clients are configured.
+        self._with_slash = {f"{route.path}/" for route, _ in endpoints if route.is_resource}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint = None
         if scope["type"] == "http":
-            if scope["path"] == "/mcp/":  # as many clients are configured
-                scope["path"] = "/mcp"
+            if scope["path"] in self._with_slash:
+                scope["path"] = scope["path"][:-1]
             endpoint = self._endpoints.get((scope["method"], scope["path"]))
         elif scope["type"] == "lifespan":
             send = _without_stack(send)

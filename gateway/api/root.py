@@ -1,6 +1,9 @@
 """`GET /`: what answers at this address, and where to go on."""
 
-from pydantic import Field
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import Field, create_model
 from starlette.responses import Response
 
 from common.version import VERSION
@@ -24,17 +27,23 @@ class RootAnswer(Body):
     openapi: str = Field(default="/openapi.json", description="path of the API's description")
     problems: str = Field(default="/v1/problems", description="path of the types of problems")
     caller: str = Field(default="/v1/caller", description="path that tells whose key it is")
-    mcp: str = Field(default="/mcp", description="path for Model Context Protocol clients")
 
 
-_ANSWER = RootAnswer()
+def answer_with(fields: Mapping[str, Any]) -> type[RootAnswer]:
+    """The answer with these further fields, which extensions bring."""
+    return create_model(RootAnswer.__name__, __base__=RootAnswer, **fields)
 
 
-async def get_root(context: RequestContext[AdminServices]) -> Response:
-    """A browser is led to the console."""
-    accepted = context.request.headers.get("accept", "")
-    if "text/html" in accepted and context.services.settings.console == "on":
-        return Response(status_code=303, headers={"Location": "/console", "Vary": "Accept"})
-    answer = json_response(_ANSWER)
-    answer.headers["Vary"] = "Accept"
-    return answer
+def answering(
+    answer: RootAnswer,
+) -> Callable[[RequestContext[AdminServices]], Awaitable[Response]]:
+    async def get_root(context: RequestContext[AdminServices]) -> Response:
+        """A browser is led to the console."""
+        accepted = context.request.headers.get("accept", "")
+        if "text/html" in accepted and context.services.settings.console == "on":
+            return Response(status_code=303, headers={"Location": "/console", "Vary": "Accept"})
+        response = json_response(answer)
+        response.headers["Vary"] = "Accept"
+        return response
+
+    return get_root

@@ -25,8 +25,12 @@ class WarmUp:
     """
 
     def __init__(self, parts: Mapping[str, Callable[[], Awaitable[object]]]) -> None:
-        self._parts = parts
+        self._parts = dict(parts)
         self.is_done = False
+
+    def add(self, name: str, load: Callable[[], Awaitable[object]]) -> None:
+        """One more part, before the others; from what opens before these are loaded."""
+        self._parts = {name: load, **self._parts}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

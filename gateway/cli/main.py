@@ -20,7 +20,7 @@ from gateway.cli.administration import (
 from gateway.cli.common import console
 from gateway.cli.documents import ingest_command, search_command
 from gateway.cli.extension_commands import ExtensibleCommands
-from gateway.cli.start import config_command, mcp_command
+from gateway.cli.start import config_command
 
 # Panels of `nearhit --help`, in the order of what people do first.
 _START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
@@ -123,7 +123,6 @@ app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
-app.command(rich_help_panel=_START)(mcp_command.mcp)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
 app.add_typer(config_command.commands, name="config", rich_help_panel=_START)
 app.add_typer(cache_command.commands, name="cache", rich_help_panel=_OPERATION)

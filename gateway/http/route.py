@@ -59,7 +59,8 @@ class ApiRoute(Generic[RoomServices]):
     is_generated:   a language model writes the response, under a deadline of its own.
     body_bytes_max: the limit on the request body under the given settings.
     checks_origin:  web pages may call the route from allowed origins only.
-    is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes.
+    is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes. One
+        slash at the end of its path is ignored.
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
     has_etag:       the response has an `ETag`, and the route heeds `If-None-Match` with a 304.
     preferences:    what the route heeds in `Prefer`; None: nothing.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gateway.mcp import results
+from gateway.extensions._mcp import results
 from gateway.schemas import parse
 from gateway.search.response_body import encode
 from gateway.search.schemas.search_schemas import SearchBody

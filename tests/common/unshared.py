@@ -27,7 +27,7 @@ UNSHARED = {
     ("gateway/extensions/answers/extension.py", "to_thread"): (1, _START),
     ("gateway/extensions/receipts/extension.py", "to_thread"): (1, _START),
     ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
-    ("gateway/mcp/lazy_module.py", "to_thread"): (1, _ONCE),
+    ("gateway/extensions/mcp/lazy_module.py", "to_thread"): (1, _ONCE),
     ("gateway/background/warm_up.py", "to_thread"): (2, _BACKGROUND),
     ("gateway/rag/gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
     ("gateway/rag/lazy_rag_tools.py", "to_thread"): (1, _ONCE),

@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, parameters, problem_endpoints, root
+from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
-from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
@@ -34,9 +34,6 @@ from gateway.extension import Extension
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
 from gateway.installed_extensions import source_body, switched_on
-from gateway.mcp import mcp_schemas, metadata_endpoint
-from gateway.mcp.endpoint import mcp
-from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import QueuedAnswer
 from gateway.search.batches.batch_endpoint import search_batch
 from gateway.search.schemas import search_answer_schemas, search_schemas
@@ -257,50 +254,14 @@ _CACHE: tuple[ApiRoute[CacheServices], ...] = (
     ),
 )
 
-_MCP: tuple[ApiRoute[McpServices], ...] = (
-    ApiRoute(
-        "POST",
-        "/mcp",
-        mcp,
-        needs="reader",
-        summary="Model Context Protocol: tools that search and read, and answers to searches as "
-        "resources that tell when they change",
-        body=mcp_schemas.McpRequest,
-        answer=mcp_schemas.McpAnswer,
-        error=mcp_schemas.McpError,
-        stream_type="text/event-stream",
-        empty_status=202,
-        checks_origin=True,
-        is_resource=True,
-    ),
-    ApiRoute(
-        "GET",
-        protected_resource.WELL_KNOWN,
-        metadata_endpoint.get_resource_metadata,
-        needs="anyone",
-        summary="Get what an OAuth client needs to log in for `/mcp`, as RFC 9728 defines it",
-        answer=mcp_schemas.ProtectedResourceMetadata,
-        is_optional=True,
-    ),
-    ApiRoute(
-        "GET",
-        protected_resource.WELL_KNOWN_OF_MCP,
-        metadata_endpoint.get_mcp_metadata,
-        needs="anyone",
-        summary="Get the same, at the path that belongs to `/mcp`",
-        answer=mcp_schemas.ProtectedResourceMetadata,
-        is_optional=True,
-    ),
-)
-
 _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
     ApiRoute(
         "GET",
         "/",
-        root.get_root,
+        root.answering(RootAnswer()),
         needs="anyone",
         summary="Get what answers here, and where to go on",
-        answer=root.RootAnswer,
+        answer=RootAnswer,
     ),
     ApiRoute(
         "GET",
@@ -357,7 +318,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
-    *_in_room(lambda services: services.mcp, _MCP),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
 )
@@ -387,8 +347,12 @@ def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...
 def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) -> ApiRoute[Any]:
     """The route, with these extensions' preferences if it heeds any.
 
-    With the bodies of their sources if it takes a source's body.
+    With the bodies of their sources if it takes a source's body, and with what `GET /` tells of
+    them if it is that one.
     """
+    if route.answer is RootAnswer:
+        answer = root.answer_with(ChainMap(*(dict(each.root) for each in extensions.values())))
+        return replace(route, answer=answer, handle=root.answering(answer()))
     if route.preferences is not None:
         preferences = ChainMap(*(dict(each.preferences) for each in extensions.values()))
         return replace(route, preferences=preferences)

@@ -1,1 +1,1 @@
-"""What a user runs first: the server, the MCP tools, and a check of the settings."""
+"""What a user runs first: the server, and a check of the settings."""

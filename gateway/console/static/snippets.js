@@ -1,6 +1,7 @@
 /* A search as a caller would send it: with curl, Python or an agent's MCP call. */
 
 import { fill, h, uniqueId } from "./dom.js";
+import { isOn } from "./session.js";
 import { copyButton } from "./ui.js";
 
 /** Tabs with the request in each form. path: of the call, such as `/v1/search`. */
@@ -8,7 +9,7 @@ export function snippets(path, body) {
   const forms = [
     ["curl", curl(path, body)],
     ["Python", python(path, body)],
-    ["MCP", mcp(path, body)],
+    ...(isOn("mcp") ? [["MCP", mcp(path, body)]] : []),
   ];
   const panelId = uniqueId("snippet");
   const panel = h("div", { role: "tabpanel", id: panelId, class: "stack", tabindex: "0" });

@@ -10,10 +10,10 @@ from gateway.extension import (
     Address,
     Body,
     Headers,
+    McpArguments,
     McpTool,
     RequestContext,
     address_of,
-    argument_parsing,
     full_scope,
     parse_address,
     tool_result,
@@ -54,9 +54,11 @@ class CheckedResults(Body):
     results: tuple[CheckedResult, ...]
 
 
-async def _check(context: RequestContext[HeldPassages], arguments: bytes) -> tuple[bytes, Headers]:
+async def _check(
+    context: RequestContext[HeldPassages], arguments: McpArguments
+) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    parsed = await argument_parsing.parse_within(context.threads, CheckContextArguments, arguments)
+    parsed = await arguments.parse_within(context.threads, CheckContextArguments)
     results = parsed.results
     tenant = caller.principal.tenant
     held = [_held(tenant, result) for result in results]

@@ -15,18 +15,16 @@ from gateway.extension import (
     STRONG_HEADER,
     Body,
     Headers,
+    McpArguments,
     McpTool,
     RequestContext,
     answers_headers,
-    argument_parsing,
     field_errors,
     problems,
     schemas,
     tool_result,
 )
-from gateway.extension import (
-    results as mcp_results,
-)
+from gateway.extensions._mcp import results as mcp_results
 from gateway.extensions.plans.plan_endpoint import run_plan
 from gateway.extensions.plans.plan_run import AnsweredSteps
 from gateway.extensions.plans.plan_schemas import (
@@ -190,10 +188,10 @@ class StrategiesListed(Body):
 
 
 async def search_plan(
-    context: RequestContext[PlanServices], arguments: bytes
+    context: RequestContext[PlanServices], arguments: McpArguments
 ) -> tuple[bytes, Headers]:
     threads = context.threads
-    parsed = await argument_parsing.parse_within(threads, SearchPlanArguments, arguments)
+    parsed = await arguments.parse_within(threads, SearchPlanArguments)
     try:
         (body,) = await threads.map(
             partial(schemas.parse, SearchPlanBody), [orjson.dumps(parsed.body())]
@@ -211,10 +209,10 @@ async def search_plan(
 
 
 async def list_strategies(
-    context: RequestContext[PlanServices], arguments: bytes
+    context: RequestContext[PlanServices], arguments: McpArguments
 ) -> tuple[bytes, Headers]:
     tenant = (await context.authenticate()).principal.tenant
-    await argument_parsing.parse_within(context.threads, ListStrategiesArguments, arguments)
+    await arguments.parse_within(context.threads, ListStrategiesArguments)
     stored = await summaries(context.services.strategies, tenant)
     strategies = [
         {

@@ -21,9 +21,9 @@ from gateway.extension import (
     SearchBody,
     problems,
     require_within_limits,
-    search_of,
     utc_now,
 )
+from gateway.extensions._mcp.resource_addresses import search_of
 from gateway.extensions.subscriptions.event_endpoint import KEEP_ALIVE_S
 from gateway.extensions.subscriptions.subscription_services import SubscriptionServices
 from gateway.extensions.subscriptions.subscription_store import Subscription

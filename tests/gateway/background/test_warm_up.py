@@ -1,12 +1,10 @@
 """After the start a worker loads its parts one at a time, whatever becomes of one of them."""
 
 import asyncio
-import threading
 
 import pytest
 
 from gateway.background.warm_up import WarmUp
-from gateway.mcp.lazy_module import LazyModule
 
 pytestmark = pytest.mark.anyio
 WAIT_S_MAX = 120.0
@@ -80,14 +78,16 @@ async def test_a_worker_that_stops_does_not_wait_for_a_part() -> None:
     assert not ended.is_set()
 
 
-async def test_concurrent_calls_import_a_module_in_one_thread() -> None:
-    module = LazyModule("colorsys")
-    before = threading.active_count()
+async def test_a_part_that_an_extension_adds_is_loaded_before_the_others() -> None:
+    parts, ended = Parts("first", "second"), asyncio.Event()
+    warm_up = parts.warm_up(ended)
+    warm_up.add("added", lambda: parts.load("added"))
+    parts.ends["added"] = asyncio.Event()
 
-    loads = [asyncio.ensure_future(module.load()) for _ in range(20)]
-    await asyncio.sleep(0)
-    threads = threading.active_count() - before
-    await asyncio.gather(*loads)
+    async with warm_up.running():
+        await parts.until_started(["added"])
+        for event in parts.ends.values():
+            event.set()
+        await asyncio.wait_for(ended.wait(), WAIT_S_MAX)
 
-    assert threads <= 1
-    assert module.is_loaded
+    assert parts.started == ["added", "first", "second"]

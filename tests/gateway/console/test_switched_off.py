@@ -8,6 +8,7 @@ from playwright.async_api import FilePayload, Response, expect
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.console.browser import Console
+from tests.gateway.console.test_search_page import ask
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def worker(module_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    changes = {"extensions_off": "curation,evaluation,faqs,vector_stores"}
+    changes = {"extensions_off": "curation,evaluation,faqs,mcp,vector_stores"}
     async with running(module_settings.model_copy(update=changes), embedder) as started:
         yield started
 
@@ -44,6 +45,15 @@ async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> 
     assert absent == []
     await console.go("Insight")
     await expect(console.page.get_by_role("region", name="Searches")).to_be_visible()
+
+
+async def test_a_request_is_shown_in_no_form_that_is_off(console: Console, admin: Caller) -> None:
+    await console.open(admin.key)
+    await ask(console, "annual leave")
+    await console.page.get_by_text("The request as code").click()
+
+    forms = await console.page.get_by_role("tab").all_inner_texts()
+    assert forms == ["curl", "Python"]
 
 
 @pytest.mark.thorough

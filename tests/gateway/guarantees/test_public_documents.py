@@ -14,7 +14,7 @@ from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker.worker_loop import make_worker
 from index.search.query_embedder import Embedder
-from tests.gateway.mcp.test_mcp import connected
+from tests.gateway.extensions.mcp.test_mcp import connected
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.mcp.test_mcp import connected
+from tests.gateway.extensions.mcp.test_mcp import connected
 from tests.gateway.servers.own_redis import own_redis
 from tests.gateway.support.gateways import Caller, Gateway, running
 

@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, openapi
+from gateway.extensions._mcp.search_arguments import SearchArguments
 from gateway.extensions.embedded_servers.owned_servers import Servers
+from gateway.extensions.mcp.tools import FetchArguments
 from gateway.http.route import ApiRoute
-from gateway.mcp.search_arguments import SearchArguments
-from gateway.mcp.tools import FetchArguments
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies

@@ -31,7 +31,7 @@ _OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", 
 _ASSISTS = (
     "gateway/rag/",
     "gateway/extensions/answers/",
-    "gateway/mcp/",
+    "gateway/extensions/mcp/",
     "gateway/extensions/vector_stores/",
     "ingest/chat_model",
 )

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.mcp import results
+from gateway.extensions._mcp import results
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]

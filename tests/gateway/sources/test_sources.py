@@ -18,7 +18,7 @@ from gateway.worker.worker_services import WorkerServices
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
-from tests.gateway.mcp.test_mcp import connected
+from tests.gateway.extensions.mcp.test_mcp import connected
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.mcp.test_mcp import LEAVE, MODES, TRAVEL, connected, text
+from tests.gateway.extensions.mcp.test_mcp import LEAVE, MODES, TRAVEL, connected, text
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

@@ -6,11 +6,12 @@ import orjson
 import pytest
 from mcp_types import CallToolResult
 
+from gateway.extensions._mcp import results
+from gateway.extensions.mcp import protocol
 from gateway.extensions.plans.plan_tools import TOOLS, SearchPlanArguments
-from gateway.mcp import protocol, results
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.mcp.test_mcp import connected, text
+from tests.gateway.extensions.mcp.test_mcp import connected, text
 from tests.gateway.support.gateways import Caller, running
 
 pytestmark = pytest.mark.anyio
@@ -147,7 +148,7 @@ async def test_the_steps_share_the_room_of_a_result(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens_max = 900
-    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", tokens_max)
+    monkeypatch.setattr("gateway.extensions._mcp.results.TOKENS_MAX", tokens_max)
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

@@ -13,8 +13,8 @@ from gateway.extensions.subscriptions.subscription_watcher import SubscriptionEn
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder
-from tests.gateway.mcp.test_mcp import LEAVE, connected
-from tests.gateway.mcp.test_resources import NO_SEARCHES, URI, text
+from tests.gateway.extensions.mcp.test_mcp import LEAVE, connected
+from tests.gateway.extensions.mcp.test_resources import NO_SEARCHES, URI, text
 from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
 

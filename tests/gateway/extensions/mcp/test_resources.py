@@ -4,8 +4,8 @@ import pytest
 from mcp import MCPError
 from mcp_types import ReadResourceResult, TextResourceContents
 
-from tests.gateway.mcp.test_mcp import LEAVE, MODES, connected
-from tests.gateway.mcp.test_mcp import text as text_of_tool
+from tests.gateway.extensions.mcp.test_mcp import LEAVE, MODES, connected
+from tests.gateway.extensions.mcp.test_mcp import text as text_of_tool
 from tests.gateway.support.gateways import Caller
 
 pytestmark = pytest.mark.anyio

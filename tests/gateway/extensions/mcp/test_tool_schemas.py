@@ -9,8 +9,9 @@ import pytest
 from mcp_types import ListToolsResult, Tool
 from pydantic import BaseModel, Field
 
+from gateway.extensions._mcp import tool_schemas
+from gateway.extensions.mcp import protocol, tools
 from gateway.installed_extensions import switched_on
-from gateway.mcp import protocol, tool_schemas, tools
 
 CHARACTERS_MAX = 10_500  # of all tools; a client sends them to its model in every session
 KEYWORDS = {"type", "description", "enum", "properties", "required", "items"}

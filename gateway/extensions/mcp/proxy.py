@@ -16,7 +16,7 @@ from mcp_types import (
 )
 
 from gateway.errors import CommandError, refused_call
-from gateway.mcp.tolerant_server import TolerantServer
+from gateway.extensions.mcp.tolerant_server import TolerantServer
 
 _TIMEOUT_S = 60.0
 

@@ -8,7 +8,7 @@ from mcp_types import ResourceTemplateReference
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.mcp.test_mcp import LEAVE, MODES, TOOLS, connected
+from tests.gateway.extensions.mcp.test_mcp import LEAVE, MODES, TOOLS, connected
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio

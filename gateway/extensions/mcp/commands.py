@@ -7,7 +7,10 @@ import typer
 
 from gateway.cli import common
 
+COMMANDS = typer.Typer()
 
+
+@COMMANDS.command(rich_help_panel="Start")
 def mcp(
     url: Annotated[
         str, typer.Option(help="URL of the gateway.", envvar="NEARHIT_URL")
@@ -25,6 +28,6 @@ def mcp(
     """
     with common.errors():
         address = common.gateway_address(url, key)
-        from gateway.mcp import proxy
+        from gateway.extensions.mcp import proxy
 
         asyncio.run(proxy.run(*address))

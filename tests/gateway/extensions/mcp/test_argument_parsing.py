@@ -2,30 +2,34 @@
 
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._mcp.search_arguments import SearchArguments
+from gateway.extensions.mcp.argument_parsing import ToolArguments
+from gateway.extensions.mcp.tools import FetchArguments, ListSourcesArguments
 from gateway.extensions.plans.plan_tools import SearchPlanArguments as Plan
-from gateway.mcp import argument_parsing
-from gateway.mcp.search_arguments import SearchArguments
-from gateway.mcp.tools import FetchArguments, ListSourcesArguments
 from gateway.problems import Problem
 from gateway.schemas import Body
-from tests.gateway.mcp.test_mcp import LEAVE, connected, text
+from tests.gateway.extensions.mcp.test_mcp import LEAVE, connected, text
 from tests.gateway.support.gateways import Caller
 
+Arguments = TypeVar("Arguments", bound=Body)
 STEP = {"name": "a", "query": "leave"}
 
 
 def parsed(model: type[Body], arguments: dict[str, Any]) -> dict[str, Any]:
     """The fields that are set."""
-    return argument_parsing.parse(model, orjson.dumps(arguments)).model_dump(
-        mode="json", exclude_none=True
-    )
+    return taken(model, arguments).model_dump(mode="json", exclude_none=True)
+
+
+def taken(model: type[Arguments], arguments: dict[str, Any]) -> Arguments:
+    """As a tool takes them."""
+    return ToolArguments(orjson.dumps(arguments)).parse(model)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +108,7 @@ def test_a_search_is_taken_as_it_is_meant(sent: dict[str, Any], meant: dict[str,
 def test_a_language_is_meant_in_any_case(sent: Any, languages: list[str]) -> None:
     arguments = {"query": "leave", "languages": sent}
 
-    body = argument_parsing.parse(SearchArguments, orjson.dumps(arguments)).body()
+    body = taken(SearchArguments, arguments).body()
 
     assert orjson.loads(body)["filter"] == {"languages": languages}
 
@@ -166,7 +170,7 @@ def test_a_value_that_is_not_parsed_is_refused(name: str, value: Any) -> None:
     sent = json.dumps({"query": "leave", name: value}).encode()
 
     with suppress(Problem):
-        argument_parsing.parse(SearchArguments, sent).body()
+        ToolArguments(sent).parse(SearchArguments).body()
 
 
 @pytest.mark.anyio

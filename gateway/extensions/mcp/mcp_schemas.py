@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, RootModel
 from pydantic.config import JsonDict
 
-from gateway.schemas import Body
+from gateway.extension import Body, with_example
 from index.model.document import METADATA_INTEGER_MAX
 
 # The integers that every JSON parser represents exactly: RFC 8259, section 6.
@@ -19,7 +19,9 @@ def _without_default(schema: JsonDict) -> None:
 class McpRequest(Body):
     """Further members are ignored: JSON-RPC does not forbid them."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(
+        extra="ignore", **with_example(jsonrpc="2.0", id=1, method="tools/list")
+    )
 
     jsonrpc: Literal["2.0"] = Field(description="always `2.0`")
     id: RequestNumber | str = Field(
@@ -56,8 +58,13 @@ class McpAnswer(RootModel[McpResult | McpError | list[McpResult | McpError]]):
 class ProtectedResourceMetadata(Body):
     """By RFC 9728, section 2."""
 
-    resource: str = Field(description="the resource that tokens name as their audience")
-    authorization_servers: list[str] = Field(description="issuers of tokens")
+    resource: str = Field(
+        description="the resource that tokens name as their audience",
+        examples=["https://search.example/mcp"],
+    )
+    authorization_servers: list[str] = Field(
+        description="issuers of tokens", examples=[["https://login.example"]]
+    )
     scopes_supported: list[str] | None = Field(None, description="scopes of the resource")
     bearer_methods_supported: tuple[Literal["header"]] = Field(
         ("header",), description="how a token is sent"

@@ -5,15 +5,14 @@ between them for a list, and `null`, `"null"`, `""` or `[]` for an argument that
 """
 
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import orjson
 
 from common.shares.threads import TenantThreads
-from gateway import schemas
-from gateway.mcp import tool_schemas
-from gateway.schemas import Body
+from gateway.extension import Body, schemas
+from gateway.extensions._mcp import tool_schemas
 from index.model.document import METADATA_INTEGER_MAX
 
 Arguments = TypeVar("Arguments", bound=Body)
@@ -28,21 +27,24 @@ _DECODED: Mapping[str, tuple[type, ...]] = {
 }
 
 
-async def parse_within(
-    threads: TenantThreads, model: type[Arguments], arguments: bytes
-) -> Arguments:
-    """As `parse`; long arguments in a thread. Raises `Saturated` too."""
-    (parsed,) = await threads.map(partial(parse, model), [arguments])
-    return parsed
+@dataclass(frozen=True, slots=True)
+class ToolArguments:
+    """sent: the arguments of a call as JSON."""
+
+    sent: bytes
+
+    def parse(self, model: type[Arguments]) -> Arguments:
+        """Raises a `Problem` with an error per invalid argument."""
+        meant = _as_meant(orjson.loads(self.sent), tool_schemas.of_model(model))
+        return schemas.parse(model, orjson.dumps(meant))
+
+    async def parse_within(self, threads: TenantThreads, model: type[Arguments]) -> Arguments:
+        """As `parse`; long arguments in a thread. Raises `Saturated` too."""
+        (parsed,) = await threads.map(lambda _: self.parse(model), [self.sent])
+        return parsed
 
 
-def parse(model: type[Arguments], arguments: bytes) -> Arguments:
-    """Raises a `Problem` with an error per invalid argument."""
-    meant = as_meant(orjson.loads(arguments), tool_schemas.of_model(model))
-    return schemas.parse(model, orjson.dumps(meant))
-
-
-def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
+def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
     """The value in the type that the schema declares; unchanged if it stands for none."""
     kind: str = schema.get("type", "")
     if isinstance(value, str) and kind in _DECODED:
@@ -55,7 +57,7 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
             return orjson.dumps(value).decode()
         case "array":
             values = value if isinstance(value, list) else _listed(value)
-            return [as_meant(item, schema["items"]) for item in values if item not in _UNSET]
+            return [_as_meant(item, schema["items"]) for item in values if item not in _UNSET]
         case "object" if isinstance(value, dict) and "properties" in schema:
             return _fields(value, schema)
         case _:
@@ -85,7 +87,7 @@ def _fields(fields: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, A
     if not properties:
         return {}
     meant = {
-        name: as_meant(value, properties.get(name, {}))
+        name: _as_meant(value, properties.get(name, {}))
         for name, value in fields.items()
         if name in required or value not in _UNSET
     }

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import orjson
 
-from gateway import document_address
+from gateway.extension import PUBLIC_PREFIX, address_of_hit
 from index.model.document import Document
 
 BYTES_PER_TOKEN = 3
@@ -26,7 +26,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”)\]]*\s|[。\n]")
 
 def url(address: str, uri: str) -> str:
     """The document's URI, or a URN of its address if it has none."""
-    if uri or not address.startswith(document_address.PREFIX):
+    if uri or not address.startswith(PUBLIC_PREFIX):
         return uri or f"urn:nearhit:document:{quote(address, safe='/')}"
     return quote(address, safe="/:")
 
@@ -44,7 +44,7 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
         remaining -= len(orjson.dumps(facets))
     results: list[Mapping[str, Any]] = []
     for hit in hits:
-        address = document_address.address_of_hit(tenant, hit)
+        address = address_of_hit(tenant, hit)
         result = {
             "id": address,
             "title": hit["title"] or hit["document_id"],

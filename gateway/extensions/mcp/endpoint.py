@@ -10,15 +10,21 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from gateway import content, problems
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import RawResponse
-from gateway.mcp import resources
-from gateway.mcp.mcp_services import McpMethod, McpServices
-from gateway.mcp.tool import Headers, McpTool
-from gateway.mcp.tools import TOOLS, refusal
-from gateway.search.answer_bytes import HeldAnswers
-from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
+from gateway.extension import (
+    BATCH_SEARCHES_MAX,
+    Headers,
+    HeldAnswers,
+    McpMethod,
+    McpTool,
+    RawResponse,
+    RequestContext,
+    decode_json,
+    problems,
+)
+from gateway.extensions.mcp import resources
+from gateway.extensions.mcp.argument_parsing import ToolArguments
+from gateway.extensions.mcp.mcp_services import McpServices
+from gateway.extensions.mcp.tools import TOOLS, refusal
 from index.model.document import METADATA_INTEGER_MAX
 
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
@@ -43,7 +49,7 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
 
 
 def _decode(body: bytes) -> Any:
-    content.decode_json(body)
+    decode_json(body)
     return orjson.loads(body)
 
 
@@ -52,7 +58,7 @@ async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) 
 
     A list without any message is refused as a whole, as the transport requires of such input.
     """
-    from gateway.mcp import protocol
+    from gateway.extensions.mcp import protocol
 
     await context.authenticate()
     is_allowed = protocol.has_batches(context.trace.headers) and len(batch) <= BATCH_SEARCHES_MAX
@@ -83,7 +89,7 @@ async def _answer(context: RequestContext[McpServices], request: Any) -> Respons
 async def _answer_request(
     context: RequestContext[McpServices], request: dict[str, Any]
 ) -> Response:
-    from gateway.mcp import protocol
+    from gateway.extensions.mcp import protocol
 
     envelope = None
     try:
@@ -165,7 +171,7 @@ async def _run_tool(
     """
     tool, services = own
     try:
-        canonical = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        canonical = ToolArguments(orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS))
         return await tool.run(replace(context, services=services), canonical)
     except problems.Problem as problem:
         if problem.status not in _TOOL_ERROR_STATUSES:

@@ -48,11 +48,11 @@ from mcp_types import Tool as ToolDescription
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from gateway.mcp import resources, tool_schemas
-from gateway.mcp.mcp_services import OfExtensions
-from gateway.mcp.tolerant_server import TolerantServer
-from gateway.mcp.tool import McpTool
-from gateway.mcp.tools import TOOLS
+from gateway.extension import McpTool
+from gateway.extensions._mcp import resource_addresses, tool_schemas
+from gateway.extensions.mcp.mcp_services import OfExtensions
+from gateway.extensions.mcp.tolerant_server import TolerantServer
+from gateway.extensions.mcp.tools import TOOLS
 
 _NAME = "nearhit"
 _VERSION = metadata.version(_NAME)
@@ -85,7 +85,7 @@ def _answer(hints: Iterable[str]) -> ResourceTemplate:
     return ResourceTemplate(
         name="answer",
         title="The answer to a search",
-        uri_template=resources.URI_TEMPLATE,
+        uri_template=resource_addresses.URI_TEMPLATE,
         description=" ".join(filter(None, sentences)),
         mime_type="application/json",
     )

@@ -2,11 +2,9 @@
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.auth import protected_resource
-from gateway.http.request_context import RequestContext
-from gateway.mcp.mcp_schemas import ProtectedResourceMetadata
-from gateway.mcp.mcp_services import McpServices
+from gateway.extension import RequestContext, problems, protected_resource
+from gateway.extensions.mcp.mcp_schemas import ProtectedResourceMetadata
+from gateway.extensions.mcp.mcp_services import McpServices
 
 
 async def get_resource_metadata(context: RequestContext[McpServices]) -> Response:

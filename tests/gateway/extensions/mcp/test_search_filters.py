@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.mcp.test_mcp import connected
+from tests.gateway.extensions.mcp.test_mcp import connected
 from tests.gateway.support.gateways import Caller
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from gateway.mcp import results
+from gateway.extensions._mcp import results
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -201,7 +201,7 @@ async def test_what_has_no_title_or_address_goes_by_its_name(ana: Caller) -> Non
 async def test_however_much_is_said_beside_a_text_it_can_be_read_to_its_end(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", 300)
+    monkeypatch.setattr("gateway.extensions._mcp.results.TOKENS_MAX", 300)
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -290,7 +290,7 @@ async def test_tools_stay_within_their_budget(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens_max = 1_000
-    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", tokens_max)
+    monkeypatch.setattr("gateway.extensions._mcp.results.TOKENS_MAX", tokens_max)
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

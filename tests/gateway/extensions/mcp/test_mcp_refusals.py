@@ -9,7 +9,7 @@ import orjson
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.gateway.mcp.test_mcp import body, connected, text
+from tests.gateway.extensions.mcp.test_mcp import body, connected, text
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

@@ -6,23 +6,31 @@ from typing import Any
 import orjson
 from pydantic import Field
 
-from cache.lookup import ServedAnswer
 from common.shares.threads import STEP_BYTES_MAX
-from gateway import problems, schemas
-from gateway.auth.freshness import revision_header
-from gateway.document_address import Address, address_of, parse_address
-from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import STRONG_HEADER, cache_headers
-from gateway.mcp import argument_parsing, results
-from gateway.mcp.mcp_services import McpServices
-from gateway.mcp.results import LOW_CONFIDENCE
-from gateway.mcp.search_arguments import SearchArguments
-from gateway.mcp.tool import Headers, McpTool, tool_result
-from gateway.schemas import Body
-from gateway.search.pipeline import serve
-from gateway.search.response_headers import cache_status
-from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import SearchRequest, require_within_limits
+from gateway.extension import (
+    STRONG_HEADER,
+    Address,
+    AnsweredSearch,
+    Body,
+    Headers,
+    McpArguments,
+    McpTool,
+    RequestContext,
+    SearchBody,
+    address_of,
+    full_scope,
+    parse_address,
+    problems,
+    require_within_limits,
+    schemas,
+    serve,
+    tool_result,
+)
+from gateway.extensions._mcp import results
+from gateway.extensions._mcp.results import LOW_CONFIDENCE
+from gateway.extensions._mcp.search_arguments import SearchArguments
+from gateway.extensions.mcp.answer_headers import answer_headers
+from gateway.extensions.mcp.mcp_services import McpServices
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.scope import ScopeName
 
@@ -82,36 +90,36 @@ class SourcesListed(Body):
     sources: tuple[SourceListed, ...]
 
 
-async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
+async def search(
+    context: RequestContext[McpServices], arguments: McpArguments
+) -> tuple[bytes, Headers]:
     services = context.services.search
-    parser, principal = services.parser, context.principal
-    if len(arguments) <= STEP_BYTES_MAX:
-        request = parser.parse_other(principal, "mcp", arguments, _search_body)
+    parser, principal, sent = services.parser, context.principal, arguments.sent
+
+    def read(_: bytes) -> SearchBody:
+        return _search_body(arguments)
+
+    if len(sent) <= STEP_BYTES_MAX:
+        request = parser.parse_other(principal, "mcp", sent, read)
     else:
-        request = await parser.parse_long(context.threads, principal, arguments, _search_body)
+        request = await parser.parse_long(context.threads, principal, sent, read)
     answered = await serve(context, services, request)
-    request, answer = answered.request, answered.answer
-    headers = [
-        *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),
-        (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
-        (b"nearhit-consistency", answered.consistency),
-    ]
-    return _search_result(context.services, request, answer), headers
+    return _search_result(context.services, answered), answer_headers(context, answered)
 
 
-def _search_body(arguments: bytes) -> SearchBody:
-    body = schemas.parse(SearchBody, argument_parsing.parse(SearchArguments, arguments).body())
+def _search_body(arguments: McpArguments) -> SearchBody:
+    body = schemas.parse(SearchBody, arguments.parse(SearchArguments).body())
     require_within_limits(body)
     return body
 
 
-def _search_result(services: McpServices, request: SearchRequest, answer: ServedAnswer) -> bytes:
+def _search_result(services: McpServices, answered: AnsweredSearch) -> bytes:
     """The answer's body as a tool result, encoded once per cached body."""
+    answer, tenant = answered.answer, answered.request.scope.tenant
     body = answer.body
     cached = services.tool_results.get(answer.key)
     if cached is not None and cached[0] is body:
         return cached[1]
-    tenant = request.scope.tenant
     result = tool_result(
         results.search(orjson.loads(body), tenant=tenant, tokens_max=results.TOKENS_MAX)
     )
@@ -119,11 +127,11 @@ def _search_result(services: McpServices, request: SearchRequest, answer: Served
     return result
 
 
-async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
+async def fetch(
+    context: RequestContext[McpServices], arguments: McpArguments
+) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    fetch_arguments = await argument_parsing.parse_within(
-        context.threads, FetchArguments, arguments
-    )
+    fetch_arguments = await arguments.parse_within(context.threads, FetchArguments)
     services, scope = context.services, full_scope(caller)
     tenant, document_id = parse_address(scope.tenant, fetch_arguments.id)
     dated = await services.documents.read_of(scope, caller.principal.filter, tenant, document_id)
@@ -142,11 +150,11 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
 
 
 async def list_sources(
-    context: RequestContext[McpServices], arguments: bytes
+    context: RequestContext[McpServices], arguments: McpArguments
 ) -> tuple[bytes, Headers]:
     """The sources with documents that the caller may read, and the number of these documents."""
     caller = await context.authenticate()
-    await argument_parsing.parse_within(context.threads, ListSourcesArguments, arguments)
+    await arguments.parse_within(context.threads, ListSourcesArguments)
     counts = await context.services.documents.sources(
         full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )

@@ -6,10 +6,8 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field, WithJsonSchema
 
-from gateway.mcp import tool_schemas
-from gateway.schemas import Body, Count, with_fields
-from gateway.search.schemas.boost_schemas import BoostBody
-from gateway.search.schemas.facet_schemas import FacetNames
+from gateway.extension import Body, BoostBody, FacetNames, schemas
+from gateway.extensions._mcp import tool_schemas
 from index.model.conditions.attributes import CONDITIONS_MAX
 from index.model.document import MetadataKey, MetadataValue
 from index.model.query import CONDITIONS
@@ -27,7 +25,7 @@ class _Question(Body):
         description="A question or a few key words, in any language. Make it self-contained: the "
         "search does not see the conversation."
     )
-    top_k: Count | None = Field(None, description="Maximum number of passages. Default: 5.")
+    top_k: schemas.Count | None = Field(None, description="Maximum number of passages. Default: 5.")
 
 
 _FIELDS = {
@@ -36,7 +34,7 @@ _FIELDS = {
 }
 
 
-class SearchArguments(with_fields(_Question, _FIELDS)):  # type: ignore[misc]  # as `FilterBody`
+class SearchArguments(schemas.with_fields(_Question, _FIELDS)):  # type: ignore[misc]  # as `FilterBody`
     metadata: (
         Annotated[dict[MetadataKey, MetadataValue], Field(max_length=CONDITIONS_MAX - 1)] | None
     ) = Field(

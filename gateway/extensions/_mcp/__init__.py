@@ -1,0 +1,1 @@
+"""What several extensions use to speak the Model Context Protocol: results, arguments, schemas."""
