@@ -92,8 +92,7 @@ from gateway.rag.gates import gate_vocabulary as gate_vocabulary
 from gateway.rag.llm import read_prompt as read_prompt
 from gateway.rag.metered_chat import BudgetedChat as BudgetedChat
 from gateway.rag.passage import Passage as Passage
-from gateway.rag.passage import passage_from_answer as passage_from_answer
-from gateway.rag.reranking import reranker as reranker
+from gateway.rag.reranking.reranker import PASSAGE_CHARACTERS_MAX as PASSAGE_CHARACTERS_MAX
 from gateway.rag.reranking.reranker import Order as Order
 from gateway.rag.reranking.reranker import Reranker as Reranker
 from gateway.rag.reranking.reranker import RerankerKind as RerankerKind

@@ -1,12 +1,9 @@
 """A hit as the RAG tools use it: text and document, without scores."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from index.search.hits import Hit
-
-_FIELDS = ("chunk_id", "document_id", "title", "text", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +42,3 @@ def passage_from_hit(hit: Hit, own_tenant: str) -> Passage:
         hit.language,
         None if hit.tenant == own_tenant else hit.tenant,
     )
-
-
-def passage_from_answer(hit: Mapping[str, Any]) -> Passage:
-    """hit: an element of `hits` in a search answer."""
-    fields: dict[str, Any] = {name: hit[name] for name in _FIELDS}
-    return Passage(**fields, tenant=hit.get("tenant"))

@@ -23,7 +23,6 @@ from gateway.extension import (
     Passage,
     RequestContext,
     conversation,
-    passage_from_answer,
     problems,
     response_headers,
     run_while_connected,
@@ -38,6 +37,7 @@ from gateway.extensions.answers.text_cache import GeneratedText, Material, OnTex
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
+_PASSAGE_FIELDS = ("chunk_id", "document_id", "title", "text", "language")  # of a hit too
 # If no hit is good enough, and the tenant has no text of its own.
 _FALLBACK = "I can't answer that from the documents that you may read."
 
@@ -130,7 +130,7 @@ class _AnswerRun:
         self._generator = generator
         self._body = body
         self._retrieved = retrieved
-        found = [passage_from_answer(hit) for hit in retrieved.hits]
+        found = [_passage(hit) for hit in retrieved.hits]
         self._passages: list[Passage] = generator.select_passages(found)
         self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
@@ -271,6 +271,11 @@ async def _next_piece(pieces: "asyncio.Queue[str | None]") -> str | None:
             return await pieces.get()
     except TimeoutError:
         return ""
+
+
+def _passage(hit: Mapping[str, Any]) -> Passage:
+    fields: dict[str, Any] = {name: hit[name] for name in _PASSAGE_FIELDS}
+    return Passage(**fields, tenant=hit.get("tenant"))
 
 
 def _left_out(found: Sequence[Passage], selected: Sequence[Passage]) -> dict[str, list[int]]:

@@ -11,8 +11,8 @@ from gateway.extension import (
     Passage,
     RerankerUnavailable,
     prompt_quoting,
-    reranker,
 )
+from gateway.extensions.rerankers.passage_order import complete, passage_text
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
@@ -32,7 +32,7 @@ class ModelReranker:
         quotes = [prompt_quoting.quote("QUESTION", query, mark)]
         for number, passage in enumerate(passages, start=1):
             quotes.append(
-                prompt_quoting.quote("RESULT", reranker.passage_text(passage), mark, number=number)
+                prompt_quoting.quote("RESULT", passage_text(passage), mark, number=number)
             )
         tokens_max = _ANSWER_TOKENS + _ANSWER_TOKENS_PASSAGE * len(passages)
         try:
@@ -64,4 +64,4 @@ def _parse_output(output: str, count: int) -> Order:
         numbers = _ModelOrder.model_validate_json(match[0] if match else "").order
     except ValidationError:
         raise RerankerUnavailable("garbage") from None
-    return reranker.complete([(number - 1, None) for number in numbers], count)
+    return complete([(number - 1, None) for number in numbers], count)

@@ -9,9 +9,10 @@ from math import isfinite, tanh
 
 from common.errors import Saturated
 from common.shares.threads import FairThreads
-from gateway.extension import Order, Passage, RerankerUnavailable, reranker
+from gateway.extension import Order, Passage, RerankerUnavailable
 from gateway.extensions._onnx.onnx_model import OnnxModel
 from gateway.extensions._onnx.onnx_session import OnnxSession, TextModel
+from gateway.extensions.rerankers.passage_order import passage_text
 from index.errors import EmbedderRefused
 
 _OUTPUT = "logits"  # as exporters name the output of a model that classifies
@@ -45,7 +46,7 @@ class OnnxReranker:
 
     async def order(self, tenant: str, query: str, passages: Sequence[Passage]) -> Order:
         """All passages, best first, ties in their order. Raises `RerankerUnavailable`."""
-        texts = [reranker.passage_text(passage) for passage in passages]
+        texts = [passage_text(passage) for passage in passages]
         try:
             async with asyncio.timeout(self._deadline_s):
                 # One after the other, so that those of another tenant run in between.

@@ -7,8 +7,9 @@ import httpx2
 import structlog
 
 from common.circuit_breaker import CircuitBreaker
-from gateway.extension import Order, Passage, RerankerUnavailable, reranker
+from gateway.extension import Order, Passage, RerankerUnavailable
 from gateway.extensions.rerankers import rerank_protocol
+from gateway.extensions.rerankers.passage_order import complete, passage_text
 from gateway.extensions.rerankers.rerank_protocol import Request, RerankReply, UnknownReply
 
 _REPLY_BYTES_MAX = 1_048_576
@@ -51,7 +52,7 @@ class ServiceReranker:
             raise
         self._breaker.succeeded(admitted)
         ranked = sorted(reply.scores.items(), key=lambda result: (-result[1], result[0]))
-        return reranker.complete([*ranked], len(passages))
+        return complete([*ranked], len(passages))
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -70,7 +71,7 @@ class ServiceReranker:
 
     async def _request(self, query: str, passages: Sequence[Passage]) -> bytes:
         """The reply to the first form of the request that the service accepts."""
-        texts = [reranker.passage_text(passage) for passage in passages]
+        texts = [passage_text(passage) for passage in passages]
         model = {"model": self._model} if self._model else {}
         try:
             async with asyncio.timeout(self._deadline_s):

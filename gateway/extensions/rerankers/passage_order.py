@@ -1,0 +1,19 @@
+"""What rerankers read of passages, and what they make of an order that names some of them."""
+
+from gateway.extension import PASSAGE_CHARACTERS_MAX, Order, Passage, RerankerUnavailable
+
+
+def passage_text(passage: Passage) -> str:
+    """As much of its heading and text as a reranker sees."""
+    return f"{passage.heading}\n\n{passage.text}"[:PASSAGE_CHARACTERS_MAX]
+
+
+def complete(order: Order, count: int) -> Order:
+    """The order with the missing ones of `count` passages at its end.
+
+    Raises `RerankerUnavailable` if a place is no passage's, or comes twice.
+    """
+    indexes = {index for index, _ in order}
+    if len(indexes) < len(order) or not all(0 <= index < count for index in indexes):
+        raise RerankerUnavailable("garbage")
+    return [*order, *((index, None) for index in range(count) if index not in indexes)]
