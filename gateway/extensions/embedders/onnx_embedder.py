@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gateway.extensions._onnx.onnx_model import OnnxModel, Pooling
 from gateway.extensions._onnx.onnx_session import OnnxSession, TextModel
-from index.embedders import unrelated_texts
+from gateway.extensions.embedders import unrelated_texts
 from index.embedders.embedder_threads import EmbedderThreads
 from index.embedders.vectors import DIMENSIONS_MAX, unit
 from index.errors import EmbedderRefused, EmbeddingUnavailable

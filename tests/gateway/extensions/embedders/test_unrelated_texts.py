@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.embedders import unrelated_texts
+from gateway.extensions.embedders import unrelated_texts
 
 
 def of_likeness(likeness: float) -> tuple[unrelated_texts.Embed, unrelated_texts.Embed]:
