@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from common.shares.threads import TenantThreads
-from gateway.extension import Body, schemas
+from gateway.extension import Body, problems, schemas
 from gateway.extensions._mcp import tool_schemas
 from index.model.document import METADATA_INTEGER_MAX
 
@@ -36,7 +36,11 @@ class ToolArguments:
     def parse(self, model: type[Arguments]) -> Arguments:
         """Raises a `Problem` with an error per invalid argument."""
         meant = _as_meant(orjson.loads(self.sent), tool_schemas.of_model(model))
-        return schemas.parse(model, orjson.dumps(meant))
+        try:
+            encoded = orjson.dumps(meant)
+        except orjson.JSONEncodeError:  # of a text that held JSON, whose depth nobody has checked
+            raise problems.malformed("The arguments are nested too deeply.") from None
+        return schemas.parse(model, encoded)
 
     async def parse_within(self, threads: TenantThreads, model: type[Arguments]) -> Arguments:
         """As `parse`; long arguments in a thread. Raises `Saturated` too."""

@@ -47,6 +47,14 @@ def test_a_number_beyond_64_bits_is_refused_as_any_other(
         parsed(model, arguments)
 
 
+@pytest.mark.parametrize("depth", [202, 300, 1_000])
+def test_a_text_that_holds_json_without_a_bottom_is_refused(depth: int) -> None:
+    deep = '{"a":' + "[" * depth + "]" * depth + "}"
+
+    with pytest.raises(Problem):
+        parsed(SearchArguments, {"query": "leave", "metadata": deep})
+
+
 @pytest.mark.parametrize(
     ("sent", "meant"),
     [
