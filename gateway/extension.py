@@ -55,6 +55,7 @@ from gateway.documents.document_endpoints import enqueue_write as enqueue_write
 from gateway.documents.document_endpoints import written_response as written_response
 from gateway.documents.document_schemas import DocumentBody as DocumentBody
 from gateway.documents.document_services import DocumentServices as DocumentServices
+from gateway.documents.document_services import MakePreprocessor as MakePreprocessor
 from gateway.documents.document_services import ReadingWatcher as ReadingWatcher
 from gateway.documents.document_update import require_editable as require_editable
 from gateway.documents.document_update import require_publisher as require_publisher
@@ -84,11 +85,13 @@ from gateway.mcp_declarations import McpTool as McpTool
 from gateway.mcp_declarations import tool_result as tool_result
 from gateway.monitoring import server_warnings as server_warnings
 from gateway.monitoring.metric_registry import MetricRegistry as MetricRegistry
+from gateway.monitoring.metrics import Metrics as Metrics
 from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
 from gateway.monitoring.search_metrics import Outcome as Outcome
 from gateway.rag import prompt_quoting as prompt_quoting
 from gateway.rag.gates import gate_vocabulary as gate_vocabulary
+from gateway.rag.llm import Models as Models
 from gateway.rag.llm import read_prompt as read_prompt
 from gateway.rag.metered_chat import BudgetedChat as BudgetedChat
 from gateway.rag.passage import Passage as Passage
@@ -202,6 +205,8 @@ class Extension(Generic[OwnServices]):
     path_kinds: the kinds in its module `path_kinds` that the worker reads as sources; `nearhit
         ingest` reads all of that module.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
+    preprocessor: makes what chunks and summarises documents with a language model before they are
+        planned; of the extensions that are on, one may bring it.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -220,4 +225,5 @@ class Extension(Generic[OwnServices]):
     path_kinds: Sequence[PathKind] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
+    preprocessor: MakePreprocessor | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)

@@ -20,13 +20,12 @@ from gateway.caching.cache_services import CacheServices
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.redis_cache import log_failures, open_redis, require_permissions
 from gateway.documents import document_services
-from gateway.documents.document_services import DocumentServices
+from gateway.documents.document_services import DocumentServices, MakePreprocessor
 from gateway.http import http_services
 from gateway.http.http_services import HttpServices
 from gateway.mcp_declarations import McpMethod, McpTool
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
-from gateway.rag import llm
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.recording import usage_meter
@@ -100,11 +99,13 @@ async def open_services(
     metrics: Metrics,
     *embedders: Embedder,
     reranker: ConfiguredReranker | None = None,
+    preprocessor: MakePreprocessor | None = None,
     service: Service = "nearhit",
 ) -> AsyncIterator[Services]:
     """All services, connected, on a migrated database; both URLs must be set.
 
-    embedders: the first is for new tenants. reranker: None for the heuristic.
+    embedders: the first is for new tenants. reranker: None for the heuristic. preprocessor: None if
+    no language model chunks and summarises documents.
     Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused`,
     `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
@@ -137,7 +138,7 @@ async def open_services(
         announcer.listen(connected)
         log_failures(await require_permissions(store))
         async with _join_rooms(
-            settings, metrics, connected, store, tracing, reranker, *embedders
+            settings, metrics, connected, store, tracing, reranker, preprocessor, *embedders
         ) as services:
             yield services
 
@@ -150,6 +151,7 @@ async def _join_rooms(
     store: RedisStore,
     tracing: "Tracing | None",
     reranker: ConfiguredReranker | None,
+    make_preprocessor: MakePreprocessor | None,
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
@@ -160,7 +162,9 @@ async def _join_rooms(
     languages = await TenantStore(connected).languages()
     await asyncio.to_thread(lexical.load_stored)
     await asyncio.to_thread(lexical.load, languages)
-    preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
+    preprocessor = None
+    if make_preprocessor is not None:
+        preprocessor = await asyncio.to_thread(make_preprocessor, settings, metrics, usage.check)
     answer_log = AnswerLog(time.time)
     metrics.collect = answer_log.tell
     read_log = ReadLog(

@@ -20,7 +20,7 @@ from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
-from gateway.configured import configured_embedders, configured_reranker
+from gateway.configured import configured_embedders, configured_preprocessor, configured_reranker
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
 from gateway.http.endpoint import Endpoint, refuse
@@ -100,7 +100,13 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
         reranker = await asyncio.to_thread(configured_reranker.find, settings, own)
         async with (
             process_log.logged("gateway", extension_settings.report(settings, own)),
-            open_services(settings, metrics, *configured, reranker=reranker) as services,
+            open_services(
+                settings,
+                metrics,
+                *configured,
+                reranker=reranker,
+                preprocessor=configured_preprocessor.find(settings),
+            ) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.

@@ -1,1 +1,1 @@
-"""What the settings name: embedders, a reranker and servers, of the core or of extensions."""
+"""What the settings name, of the core or of extensions: embedders, a reranker, servers, …"""

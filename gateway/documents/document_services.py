@@ -8,6 +8,7 @@ from cache.invalidation.drain import Invalidation
 from cache.redis.store import RedisStore
 from common.processes.worker_pool import WorkerPool
 from gateway.documents.committed_changes import CommittedChanges
+from gateway.monitoring.metrics import Metrics
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
@@ -17,12 +18,16 @@ from index.model.scope import Scope
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.tenants.principals import Principal
-from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
+from ingest.write.write_planner import Preprocessor
 from ingest.write.writer import Writer
 
 # Called with the caller, its scope, and the tenant and identifier of a document that it reads.
 ReadingWatcher: TypeAlias = Callable[[Principal, Scope, str, str], Awaitable[None]]
+# Gets what raises `BudgetSpent` if the budget of the billed tenant is spent. Reads files.
+MakePreprocessor: TypeAlias = Callable[
+    [Settings, Metrics, Callable[[], Awaitable[None]]], Preprocessor
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ def build(
     store: RedisStore,
     invalidation: Invalidation[ChangeSet],
     embedders: Sequence[Embedder],
-    preprocessor: LlmPreprocessor,
+    preprocessor: Preprocessor | None,
     read_log: ReadLog,
     usage_meter: UsageMeter,
     *,

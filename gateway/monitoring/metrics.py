@@ -87,16 +87,6 @@ class Metrics:
             "statement",
             buckets=_BUCKETS_S,
         )
-        chunkings = registry.counter(
-            "llm_chunkings",
-            "Chunkings of a text by a language model, by outcome: `model`, or the fallback.",
-            "outcome",
-        )
-        summaries = registry.counter(
-            "llm_summaries",
-            "Summaries by a language model, by outcome: `model`, or the fallback.",
-            "outcome",
-        )
         llm_tokens = registry.counter("llm_tokens", "Tokens used by the language model.", "kind")
         rag_steps = registry.counter(
             "rag_steps",
@@ -119,8 +109,6 @@ class Metrics:
         self.collect: Callable[[], None] = lambda: None  # what others still hold; set later too
         self._statements = SummedHistogram(statements, _BUCKETS_S)
         self.statement: Callable[[str, float], None] = self._statements.observe
-        self._chunkings = cache(chunkings.labels)
-        self._summaries = cache(summaries.labels)
         self._llm_tokens = cache(llm_tokens.labels)
         for event in _ALERTED:
             self._events(event)
@@ -153,14 +141,6 @@ class Metrics:
         self._tokens(kind).inc(tokens)
         if self.on_tokens is not None:
             self.on_tokens(kind, tokens)
-
-    def llm_chunking(self, outcome: str) -> None:
-        """outcome: `model`, or `structure` if the model failed."""
-        self._chunkings(outcome).inc()
-
-    def llm_summary(self, outcome: str) -> None:
-        """outcome: `model`, or `extract` if the model failed."""
-        self._summaries(outcome).inc()
 
     def rag_step(self, step: str, outcome: str) -> None:
         """outcome: `model`, `deadline`, …: one of a few fixed values, never a caller's text."""

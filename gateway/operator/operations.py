@@ -12,7 +12,7 @@ from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
-from gateway.configured import configured_embedders, configured_reranker
+from gateway.configured import configured_embedders, configured_preprocessor, configured_reranker
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
@@ -115,8 +115,14 @@ def acting_services(
     metrics = metrics or Metrics()
     configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
     own = extension_settings.read(settings.extensions_off)
-    reranker = configured_reranker.find(settings, own)
-    opening = open_services(settings, metrics, *configured, reranker=reranker, service=service)
+    opening = open_services(
+        settings,
+        metrics,
+        *configured,
+        reranker=configured_reranker.find(settings, own),
+        preprocessor=configured_preprocessor.find(settings),
+        service=service,
+    )
     return _acting(actor, opening)
 
 

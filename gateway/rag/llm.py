@@ -1,6 +1,5 @@
-"""Builds the clients of the language model, and the preprocessing by it, from the settings."""
+"""Builds the clients of the language model, and reads its prompts, as the settings name them."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,15 +8,11 @@ from gateway.monitoring.metrics import Metrics
 from gateway.settings.groups.models import ChatOperation, PromptOperation
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
-from ingest.chunkers.llm_chunker import MAX_SIZE, LlmChunker
-from ingest.summaries.llm_summaries import LlmSummarizer
-from ingest.write.llm_preprocessing import LlmPreprocessor
 
 if TYPE_CHECKING:
     from ingest.chat_model import ChatModel
 
 _RETRIES_MAX = 2  # per call; a starting value, not measured
-_OF_DOCUMENTS: tuple[ChatOperation, ChatOperation] = ("chunking", "summary")
 
 
 class Models:
@@ -56,31 +51,7 @@ class Models:
         await self._client.close()
 
 
-def make_preprocessor(
-    settings: Settings, metrics: Metrics, check_budget: Callable[[], Awaitable[None]]
-) -> LlmPreprocessor:
-    """Without a language model, one that calls none. Raises `CommandError` for a bad prompt."""
-    chunks, summarizes = (
-        settings.chat_model_of(operation) is not None for operation in _OF_DOCUMENTS
-    )
-    if not (chunks or summarizes):
-        return LlmPreprocessor()
-    models = Models(settings, metrics)
-    chunker, summarizer = None, None
-    if chunks:
-        chat = models.model("chunking")
-        prompt = read_prompt(settings, "chunking")
-        chunker = LlmChunker(chat, metrics.llm_chunking, prompt=prompt)
-    if summarizes:
-        chat = models.model("summary")
-        prompt = read_prompt(settings, "summary")
-        summarizer = LlmSummarizer(chat, metrics.llm_summary, prompt=prompt)
-    return LlmPreprocessor(chunker, summarizer, check_budget)
-
-
-def read_prompt(
-    settings: Settings, operation: PromptOperation, placeholder: str = MAX_SIZE
-) -> str | None:
+def read_prompt(settings: Settings, operation: PromptOperation, placeholder: str) -> str | None:
     """The text of the operation's file; None if the settings name none.
 
     Raises `CommandError` if the file can't be read, or does not contain the placeholder.

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from index.documents.stored_document import StoredSummary
 from ingest.chunkers.chunk import Chunk, summary_of
 from ingest.summaries.extract import extract
 from ingest.summaries.part import parts, parts_at
@@ -28,12 +27,3 @@ def rebuild_summaries(text: str, stored: Sequence[tuple[int, int, str]]) -> list
         summary_of(part.start, part.end, summary, part.headings)
         for part, (_, _, summary) in zip(text_parts, stored, strict=True)
     ]
-
-
-def llm_summary_texts(text: str, stored: Sequence[StoredSummary]) -> dict[str, str]:
-    """The stored summaries that a model has written, by the text of their part.
-
-    Extracts are left out: they replaced a failed call, which can be repeated.
-    """
-    by_body = {text[summary.start : summary.end]: summary.text for summary in stored}
-    return {body: summary for body, summary in by_body.items() if summary != extract(body)}

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from pgvector import HalfVector
 
 from common.billing_context import bill_to
 from common.processes.worker_pool import WorkerPool
-from common.shares.threads import FairThreads
+from common.shares.threads import FairThreads, TenantThreads
 from common.shares.turns import long_step, map_in_steps
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
@@ -18,18 +19,34 @@ from index.model.quota import StoredAmounts
 from index.text import lexical
 from ingest.write.document_plan import (
     DocumentPlan,
+    LlmResult,
     Planned,
     PlannedBatch,
     characters,
     plan_in_thread,
 )
 from ingest.write.embed import PassageEmbedder, embed_missing
-from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
 from ingest.write.revision import PlannedUpdate
 from ingest.write.write_warning import without_vectors
 
 PROCESS_CHARACTERS_MIN = 20_000  # as many take some milliseconds, which a search may wait
+
+
+class Preprocessor(Protocol):
+    """Chunks and summarises documents with a language model before they are planned.
+
+    The plan uses the built-in chunker and extracts where it gives no result.
+    """
+
+    async def preprocess(
+        self, changed: Sequence[tuple[StoredDocument | None, Document]], threads: TenantThreads, /
+    ) -> Mapping[str, LlmResult]:
+        """The results by document. threads: for the work beside the model's.
+
+        Raises only `Saturated`.
+        """
+        ...
 
 
 class WritePlanner:
@@ -39,7 +56,7 @@ class WritePlanner:
         self,
         documents: DocumentStore,
         embedders: Sequence[PassageEmbedder],
-        preprocessor: LlmPreprocessor,
+        preprocessor: Preprocessor | None,
         threads: FairThreads,
         processes: WorkerPool[PlanningProcess] | None,
     ) -> None:
@@ -55,8 +72,10 @@ class WritePlanner:
         self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
     ) -> Planned:
         """The plans, and by document the errors of those that are too long."""
-        with bill_to(tenant):
-            llm_results = await self._preprocessor.preprocess(changed, self._threads.of(tenant))
+        llm_results: Mapping[str, LlmResult] = {}
+        if self._preprocessor is not None:
+            with bill_to(tenant):
+                llm_results = await self._preprocessor.preprocess(changed, self._threads.of(tenant))
         if self._processes is None or characters(changed) < PROCESS_CHARACTERS_MIN:
             return await plan_in_thread(self._threads, tenant, changed, llm_results)
         # Searches of this process need the word lists of the texts too.

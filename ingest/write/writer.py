@@ -25,7 +25,6 @@ from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocume
 from index.text import spelling
 from ingest.write.document_plan import PlannedBatch, teaches_others
 from ingest.write.embed import PassageEmbedder
-from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
 from ingest.write.publishing import require_publishable
 from ingest.write.revision import (
@@ -40,7 +39,7 @@ from ingest.write.revision import (
     superseded,
 )
 from ingest.write.write_coordination import PipelineLocks
-from ingest.write.write_planner import WritePlanner
+from ingest.write.write_planner import Preprocessor, WritePlanner
 from ingest.write.write_retries import WriteRetries
 from ingest.write.write_warning import WriteWarning
 
@@ -52,7 +51,6 @@ T = TypeVar("T")
 _THREADS = 2
 _WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked; a starting value
 _WAIT_S_MAX = 300.0
-_NO_PREPROCESSING = LlmPreprocessor()
 
 
 class ChunkCounter(Protocol):
@@ -78,7 +76,7 @@ class Writer:
         embedder: PassageEmbedder,
         invalidation: CacheInvalidation,
         *other_embedders: PassageEmbedder,
-        preprocessor: LlmPreprocessor = _NO_PREPROCESSING,
+        preprocessor: Preprocessor | None = None,
         chunk_counter: ChunkCounter | None = None,
         processes: WorkerPool[PlanningProcess] | None = None,
     ) -> None:

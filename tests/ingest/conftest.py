@@ -1,11 +1,5 @@
-"""An index for the write path, the fixtures of the index's own tests; and a language model."""
+"""An index for the write path, the fixtures of the index's own tests."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-
-import openai
-
-from ingest.chat_model import ChatModel
 from tests.index.conftest import (
     connection,
     database,
@@ -20,7 +14,6 @@ from tests.index.conftest import (
     tenants,
     writer,
 )
-from tests.stub_openai import StubOpenAI
 
 __all__ = [
     "connection",
@@ -36,22 +29,3 @@ __all__ = [
     "tenants",
     "writer",
 ]
-
-
-@asynccontextmanager
-async def chat_model(
-    stub: StubOpenAI, count_tokens: Callable[[int, int], None]
-) -> AsyncIterator[ChatModel]:
-    """One that gives up soon, and tries twice."""
-    async with (
-        openai.DefaultAsyncHttpxClient(verify=False) as http,
-        openai.AsyncOpenAI(
-            api_key="secret", base_url=stub.url, max_retries=1, http_client=http
-        ) as client,
-    ):
-        yield ChatModel(
-            client,
-            model="stub",
-            count_tokens=count_tokens,
-            deadline_s=2.0,
-        )

@@ -6,7 +6,12 @@ from functools import partial
 from gateway import extension_settings
 from gateway.api.routes.table import routes
 from gateway.auth import web_tokens
-from gateway.configured import configured_embedders, configured_reranker, configured_servers
+from gateway.configured import (
+    configured_embedders,
+    configured_preprocessor,
+    configured_reranker,
+    configured_servers,
+)
 from gateway.errors import CommandError
 from gateway.installed_extensions import formats, switched_on
 from gateway.search import embedders
@@ -31,6 +36,7 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_servers.provider, settings)
     for name in embedders.names(settings):
         yield partial(configured_embedders.check, settings, name)
+    yield partial(configured_preprocessor.find, settings)
     yield partial(spans.check, settings)
     yield partial(web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))

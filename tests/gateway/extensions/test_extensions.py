@@ -16,7 +16,7 @@ from mcp import MCPError
 import gateway as gateway_package
 from gateway import installed_extensions
 from gateway.api.routes.table import routes
-from gateway.configured import configured_embedders
+from gateway.configured import configured_embedders, configured_preprocessor
 from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics
@@ -53,6 +53,7 @@ OWN = (
     "openfga",
     "plans",
     "popularity",
+    "preprocessing",
     "rabbitmq",
     "receipts",
     "rerankers",
@@ -115,6 +116,10 @@ FORMATS = (Format("a YELL", ("{suffix}",), read),)
 _EMBEDDER = """
 from gateway.extension import EmbedderKind, Extension
 EXTENSION = Extension("x", embedders={"mine:MODEL": EmbedderKind(lambda *given: given[1])})
+"""
+_PREPROCESSOR = """
+from gateway.extension import Extension
+EXTENSION = Extension("x", preprocessor="mine")
 """
 _COMMANDS = """
 import typer
@@ -360,6 +365,16 @@ def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) 
     for name in ("mine", "mine:", "other:x"):
         with pytest.raises(CommandError, match=f"no embedder '{name}': choose .*, mine:MODEL$"):
             configured_embedders.check(Settings(), name)
+
+
+def test_one_extension_preprocesses_documents(site: Path) -> None:
+    install(site, "mine", "mine", _PREPROCESSOR)
+
+    with pytest.raises(CommandError, match="preprocessing and mine preprocess documents: add one"):
+        configured_preprocessor.find(Settings())
+    assert configured_preprocessor.find(Settings(extensions_off="mine,preprocessing")) is None
+    made: object = configured_preprocessor.find(Settings(extensions_off="preprocessing"))
+    assert made == "mine"
 
 
 def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(

@@ -1,9 +1,17 @@
 """Each task of the language model has the model that its setting names."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway import extension_settings
+from gateway.errors import CommandError
+from gateway.installed_extensions import opened, switched_on
+from gateway.monitoring.metrics import Metrics
+from gateway.services import open_services
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Gateway, problem
 from tests.stub_openai import Reply, StubOpenAI, chat
@@ -70,3 +78,19 @@ async def test_a_task_without_any_model_does_without(served: Served, stub: StubO
     assert asked.pop("rewrite") == ["rewriter"]
     assert set(map(tuple, asked.values())) == {()}
     assert "`answer` in NEARHIT_CHAT_MODELS" in refused["detail"]
+
+
+async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
+    settings: Settings, embedder: Embedder, tmp_path: Path
+) -> None:
+    (tmp_path / "prompt.txt").write_text("Answer.")
+    for name in ("rewrite", "answer"):
+        prompts = {name: tmp_path / "prompt.txt"}
+        own = settings.model_copy(update={"chat_model": "stub", "chat_prompts": prompts})
+
+        with pytest.raises(CommandError, match=rf"NEARHIT_CHAT_PROMPTS: {name}: .*\{{\{{MARK"):
+            async with (
+                open_services(own, Metrics(), embedder) as services,
+                opened(switched_on(""), services, extension_settings.read("")),
+            ):
+                raise AssertionError("it can't be opened")

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from common.shares.threads import TenantThreads
+from gateway.extensions.preprocessing.llm_chunker import StoredModelChunks
+from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
 from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.postgres.database import Database
 from ingest.chunkers import characters
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import StoredModelChunks
-from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.revision import Written
 from ingest.write.writer import Writer

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from common.shares.threads import TenantThreads
+from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
 from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
@@ -26,7 +27,6 @@ from index.search.searcher import Searcher
 from index.search.tables.strategy import StrategyLimits
 from ingest.index_audit import IndexAudit
 from ingest.summaries.extract import extract
-from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put

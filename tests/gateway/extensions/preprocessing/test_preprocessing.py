@@ -1,4 +1,4 @@
-"""The language model, as the settings name it."""
+"""The language model chunks and summarises documents, as the settings name it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway import extension_settings
 from gateway.errors import CommandError
-from gateway.installed_extensions import opened, switched_on
+from gateway.extensions.preprocessing.extension import make_preprocessor
 from gateway.monitoring.metrics import Metrics
-from gateway.rag import llm as chats
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
@@ -172,20 +169,4 @@ async def test_a_prompt_that_can_not_be_used_is_told_at_start(
         own = Settings(chat_model="stub", chat_prompts={name: tmp_path / "prompt.txt"})
 
         with pytest.raises(CommandError, match=f"NEARHIT_CHAT_PROMPTS: {name}: "):
-            await asyncio.to_thread(chats.make_preprocessor, own, Metrics(), can_pay)
-
-
-async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
-    settings: Settings, embedder: Embedder, tmp_path: Path
-) -> None:
-    (tmp_path / "prompt.txt").write_text("Answer.")
-    for name in ("rewrite", "answer"):
-        prompts = {name: tmp_path / "prompt.txt"}
-        own = settings.model_copy(update={"chat_model": "stub", "chat_prompts": prompts})
-
-        with pytest.raises(CommandError, match=rf"NEARHIT_CHAT_PROMPTS: {name}: .*\{{\{{MARK"):
-            async with (
-                open_services(own, Metrics(), embedder) as services,
-                opened(switched_on(""), services, extension_settings.read("")),
-            ):
-                raise AssertionError("it can't be opened")
+            await asyncio.to_thread(make_preprocessor, own, Metrics(), can_pay)

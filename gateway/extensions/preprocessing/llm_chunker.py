@@ -8,13 +8,13 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Protocol
 
 import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from common.shares.threads import TenantThreads
+from gateway.extensions.preprocessing.sized_prompt import sized_prompt
 from index.model import chunking_config
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
@@ -22,7 +22,6 @@ from ingest.chunkers.registry import rebuild_chunks
 from ingest.chunkers.segments import Segment
 from ingest.errors import ChatUnavailable
 
-MAX_SIZE = "{{MAX_SIZE}}"  # the placeholder in a prompt
 CHUNK_WORDS_MAX = 200  # its value: the length that the lexical leg expects of a chunk
 PART_WORDS_MAX = 1_000  # of one call; an edit repeats the call for its own part only; not measured
 CALLS_MAX = 4  # at a time, for one document; a starting value, not measured
@@ -59,7 +58,7 @@ class LlmChunker:
         """prompt: contains {{MAX_SIZE}} for the maximal words of a chunk; None is the default."""
         self._chat = chat
         self._observe = observe
-        self._instruction = (prompt or _default_prompt()).replace(MAX_SIZE, str(CHUNK_WORDS_MAX))
+        self._instruction = sized_prompt("chunking", prompt, CHUNK_WORDS_MAX)
 
     async def chunks(
         self, text: str, stored: StoredModelChunks | None, threads: TenantThreads
@@ -118,10 +117,6 @@ class LlmChunker:
 
 class _Answer(BaseModel):
     chunks: list[tuple[int, int]] = Field(min_length=1)
-
-
-def _default_prompt() -> str:
-    return (resources.files(__package__) / "model_prompt.txt").read_text(encoding="utf-8")
 
 
 def _parse_ranges(answer: str, passages: int) -> list[tuple[int, int]]:

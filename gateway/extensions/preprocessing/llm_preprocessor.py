@@ -1,6 +1,6 @@
-"""Chunks and summarises documents with a language model before they are planned.
+"""The results of a language model for the documents that ask for them.
 
-The plan uses the built-in chunker and extracts where the model gives no result.
+What it has made of a stored document is reused as far as the text is equal.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from common.shares.threads import TenantThreads
-from index.documents.stored_document import StoredDocument
+from gateway.extensions.preprocessing.llm_chunker import StoredModelChunks
+from index.documents.stored_document import StoredDocument, StoredSummary
 from index.errors import BudgetSpent
 from index.model import chunking_config
 from index.model.document import Document
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import StoredModelChunks
-from ingest.summaries.summary import llm_summary_texts
+from ingest.summaries.extract import extract
 from ingest.write.document_plan import LlmResult, has_same_chunking
 
 
@@ -99,7 +99,7 @@ class LlmPreprocessor:
             return {}
         reusable: Mapping[str, str] = {}
         if stored is not None and stored.document.summaries == "model":
-            reusable = await threads.run(llm_summary_texts, stored.document.text, stored.summaries)
+            reusable = await threads.run(_llm_summary_texts, stored.document.text, stored.summaries)
         if self.summarizer is None or await self._is_budget_spent():
             return reusable
         return await self.summarizer.summaries_by_text(document.text, reusable, threads)
@@ -110,3 +110,12 @@ class LlmPreprocessor:
         except BudgetSpent:
             return True
         return False
+
+
+def _llm_summary_texts(text: str, stored: Sequence[StoredSummary]) -> dict[str, str]:
+    """The stored summaries that a model has written, by the text of their part.
+
+    Extracts are left out: they replaced a failed call, which can be repeated.
+    """
+    by_body = {text[summary.start : summary.end]: summary.text for summary in stored}
+    return {body: summary for body, summary in by_body.items() if summary != extract(body)}

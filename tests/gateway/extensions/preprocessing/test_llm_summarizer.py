@@ -1,14 +1,19 @@
 """Summaries by a language model, asked over HTTP: an extract takes the place of what is unfit."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 from structlog.typing import EventDict
 
+from gateway.extensions.preprocessing.llm_summarizer import (
+    ANSWER_WORDS_MAX,
+    CALL_WORDS_MAX,
+    LlmSummarizer,
+)
 from ingest.chunkers.word_count import count_words
-from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, LlmSummarizer
 from ingest.summaries.part import parts
-from tests.ingest.conftest import chat_model
+from tests.gateway.extensions.preprocessing.chat_models import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 from tests.threads import new_threads
 
@@ -40,7 +45,7 @@ def counted() -> list[str]:
 @pytest.fixture
 async def model(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[LlmSummarizer]:
     async with chat_model(stub, lambda _read, _written: None) as model:
-        yield LlmSummarizer(model, counted.append)
+        yield await asyncio.to_thread(LlmSummarizer, model, counted.append)
 
 
 def shown(stub: StubOpenAI) -> list[str]:

@@ -1,5 +1,6 @@
 """The cut by a language model, asked over HTTP: it says where to cut, and never what is said."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -7,10 +8,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import pytest
 from structlog.typing import EventDict
 
+from gateway.extensions.preprocessing.llm_chunker import (
+    CHUNK_WORDS_MAX,
+    LlmChunker,
+    StoredModelChunks,
+)
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, LlmChunker, StoredModelChunks
-from tests.ingest.conftest import chat_model
+from tests.gateway.extensions.preprocessing.chat_models import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 from tests.threads import new_threads
 
@@ -36,7 +41,7 @@ def counted() -> list[str]:
 @pytest.fixture
 async def model_cut(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[LlmChunker]:
     async with chat_model(stub, lambda read, written: counted.append(f"{read}+{written}")) as model:
-        yield LlmChunker(model, counted.append)
+        yield await asyncio.to_thread(LlmChunker, model, counted.append)
 
 
 def passages(said: str) -> list[str]:

@@ -3,19 +3,18 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Protocol
 
 import structlog
 
 from common.shares.threads import TenantThreads
+from gateway.extensions.preprocessing.sized_prompt import sized_prompt
 from index.model.document import normalise
 from ingest.chunkers.word_count import count_words
 from ingest.errors import ChatUnavailable
 from ingest.summaries.extract import WORDS_MAX, extract
 from ingest.summaries.part import Part, parts
 
-MAX_SIZE = "{{MAX_SIZE}}"  # the placeholder in a prompt
 ANSWER_WORDS_MAX = WORDS_MAX * 3 // 2  # models exceed a limit of words; not measured
 ANSWER_TOKENS = 4 * ANSWER_WORDS_MAX  # 1.3 for a word in English, up to 4 in other languages
 CALL_WORDS_MAX = 6_000  # about 8,000 tokens in English; a starting value, not measured
@@ -38,7 +37,7 @@ class LlmSummarizer:
         """prompt: contains {{MAX_SIZE}} for the maximal words of a summary; None is the default."""
         self._chat = chat
         self._observe = observe
-        self._instruction = (prompt or _default_prompt()).replace(MAX_SIZE, str(WORDS_MAX))
+        self._instruction = sized_prompt("summary", prompt, WORDS_MAX)
 
     async def summaries_by_text(
         self, text: str, stored: Mapping[str, str], threads: TenantThreads
@@ -82,11 +81,6 @@ class LlmSummarizer:
 
     async def _answer(self, passage: str) -> str:
         return await self._chat.answer(self._instruction, passage, tokens_max=ANSWER_TOKENS)
-
-
-def _default_prompt() -> str:
-    folder = resources.files(__package__)
-    return (folder / "model_prompt.txt").read_text(encoding="utf-8")
 
 
 def _parse_summary(answer: str) -> str:

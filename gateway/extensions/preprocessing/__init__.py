@@ -1,0 +1,1 @@
+"""Chunks and summarises documents with a language model before they are planned."""
