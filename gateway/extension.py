@@ -151,6 +151,11 @@ from gateway.sources.source_schemas import SourceFiles as SourceFiles
 from gateway.stores import Stores as Stores
 from gateway.stores import default_quotas as default_quotas
 from gateway.tracing import outgoing as outgoing
+from gateway.tracing.tracing import CheckTracing
+from gateway.tracing.tracing import MakeTracing as MakeTracing
+from gateway.tracing.tracing import Service as Service
+from gateway.tracing.tracing import TracedRequest as TracedRequest
+from gateway.tracing.tracing import Tracing as Tracing
 from gateway.worker.repetition import repeat as repeat
 from ingest.sources.kinds import PathKind
 
@@ -207,6 +212,7 @@ class Extension(Generic[OwnServices]):
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     preprocessor: makes what chunks and summarises documents with a language model before they are
         planned; of the extensions that are on, one may bring it.
+    tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -226,4 +232,5 @@ class Extension(Generic[OwnServices]):
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
     preprocessor: MakePreprocessor | None = None
+    tracing: CheckTracing | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
@@ -44,8 +44,8 @@ from gateway.settings.settings import Settings
 from gateway.sources.source_kinds import SourceKinds
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
-from gateway.tracing import spans
-from gateway.tracing.spans import Service
+from gateway.tracing import tracing as traces
+from gateway.tracing.tracing import MakeTracing, Tracing
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version
@@ -61,9 +61,6 @@ from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from index.text import lexical
 from ingest.write.planning_process import planning_pool
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
 
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
@@ -99,13 +96,14 @@ async def open_services(
     metrics: Metrics,
     *embedders: Embedder,
     reranker: ConfiguredReranker | None = None,
-    preprocessor: MakePreprocessor | None = None,
-    service: Service = "nearhit",
+    make_preprocessor: MakePreprocessor | None = None,
+    make_tracing: MakeTracing | None = None,
 ) -> AsyncIterator[Services]:
     """All services, connected, on a migrated database; both URLs must be set.
 
-    embedders: the first is for new tenants. reranker: None for the heuristic. preprocessor: None if
-    no language model chunks and summarises documents.
+    embedders: the first is for new tenants. reranker: None for the heuristic.
+    make_preprocessor: None if no language model chunks and summarises documents.
+    make_tracing: None if nothing is traced.
     Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused`,
     `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
@@ -119,7 +117,7 @@ async def open_services(
         identifiers=IdentifierPolicy(settings.identifier_case),
     )
     async with (
-        spans.opened(settings, service) as tracing,
+        traces.opened(make_tracing) as tracing,
         open_redis(settings, metrics.cache_event) as store,
         regions.announcer(settings).running() as announcer,
         database.connect(
@@ -138,7 +136,7 @@ async def open_services(
         announcer.listen(connected)
         log_failures(await require_permissions(store))
         async with _join_rooms(
-            settings, metrics, connected, store, tracing, reranker, preprocessor, *embedders
+            settings, metrics, connected, store, tracing, reranker, make_preprocessor, *embedders
         ) as services:
             yield services
 
@@ -149,7 +147,7 @@ async def _join_rooms(
     metrics: Metrics,
     connected: Database,
     store: RedisStore,
-    tracing: "Tracing | None",
+    tracing: Tracing | None,
     reranker: ConfiguredReranker | None,
     make_preprocessor: MakePreprocessor | None,
     *embedders: Embedder,
@@ -231,7 +229,6 @@ async def _join_rooms(
             standby,
             answer_log=answer_log,
             statistics=search_statistics,
-            tracing=tracing,
             threads=threads,
         )
         documents = document_services.build(
@@ -294,7 +291,7 @@ async def _join_rooms(
             threads.close()
 
 
-def _observe_statement(metrics: Metrics, tracing: "Tracing | None") -> ObserveStatement:
+def _observe_statement(metrics: Metrics, tracing: Tracing | None) -> ObserveStatement:
     return metrics.statement if tracing is None else tracing.observing(metrics.statement)
 
 

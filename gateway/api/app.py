@@ -20,7 +20,12 @@ from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
-from gateway.configured import configured_embedders, configured_preprocessor, configured_reranker
+from gateway.configured import (
+    configured_embedders,
+    configured_preprocessor,
+    configured_reranker,
+    configured_tracing,
+)
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
 from gateway.http.endpoint import Endpoint, refuse
@@ -35,7 +40,6 @@ from gateway.monitoring import logs, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from gateway.tracing import spans
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
@@ -73,8 +77,7 @@ class LifespanState(TypedDict):
 def create() -> ASGIApp:
     """Create the application from the environment, in each of uvicorn's workers."""
     settings = Settings()
-    processors = spans.log_processors(settings)
-    logs.configure(settings.log_level, *processors, line_format=settings.log_format)
+    logs.configure(settings.log_level, line_format=settings.log_format)
     parent_watch.stop_with_parent()
     metrics = Metrics(settings.metrics_tenants_max)
     configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
@@ -105,7 +108,8 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                 metrics,
                 *configured,
                 reranker=reranker,
-                preprocessor=configured_preprocessor.find(settings),
+                make_preprocessor=configured_preprocessor.find(settings),
+                make_tracing=configured_tracing.find(settings, "nearhit"),
             ) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cache.answers import Answers
 from cache.invalidation.drain import CountEvent, Invalidation
@@ -19,12 +18,10 @@ from gateway.monitoring.metrics import Metrics
 from gateway.regions.standby import Standby
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
+from gateway.tracing.tracing import Tracing
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
 from index.tenants.semantic_counts import SemanticCountStore
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
 
 # Of wrong answers to similar questions, for tenants that set none; a starting value.
 SEMANTIC_ERROR_MAX = 0.01
@@ -55,7 +52,7 @@ def build(
     models: ModelCaches,
     index_name: str,
     standby: Standby | None,
-    tracing: "Tracing | None",
+    tracing: Tracing | None,
 ) -> CacheServices:
     """index_name: of the index version; semantic counts hold for one version only."""
     replicas = RegistryReplicas(store, ReverseIndex)

@@ -111,10 +111,8 @@ def worker(
     with common.connected() as settings:
         from gateway.monitoring import logs
         from gateway.operator import operations
-        from gateway.tracing import spans
 
-        processors = spans.log_processors(settings)
-        logs.configure(settings.log_level, *processors, line_format=settings.log_format)
+        logs.configure(settings.log_level, line_format=settings.log_format)
         asyncio.run(operations.work(settings, interval_s))
 
 

@@ -3,7 +3,6 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
@@ -20,9 +19,7 @@ from gateway.monitoring.logs import RequestLog
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.denial_log import DenialLog
 from gateway.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
+from gateway.tracing.tracing import Tracing
 
 _TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not measured
 
@@ -47,7 +44,7 @@ class HttpServices:
     known_heads: KnownHeads
     rights_as_of: dict[str, tuple[bytes, bytes]]
     threads: FairThreads
-    tracing: "Tracing | None" = None
+    tracing: Tracing | None = None
 
 
 def build(
@@ -57,7 +54,7 @@ def build(
     store: RedisStore,
     denials: DenialLog,
     threads: FairThreads,
-    tracing: "Tracing | None",
+    tracing: Tracing | None,
 ) -> HttpServices:
     deadlines = Deadlines()
     admission = AdmissionControl(

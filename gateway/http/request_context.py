@@ -23,7 +23,7 @@ from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHead, KnownRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
-from gateway.tracing import spans
+from gateway.tracing import tracing
 from index.model import scope
 from index.model.scope import Scope
 from index.tenants.principals import Principal
@@ -94,7 +94,7 @@ class RequestContext(Generic[RoomServices_co]):
 
     def span(self, name: str) -> AbstractContextManager[None]:
         """A span of the request's trace, if it is traced, for the time of the block."""
-        return spans.span(self.http.tracing, name)
+        return tracing.span(self.http.tracing, name)
 
     def remember(self, principal: Principal, read: Callable[[bytes], KnownRequest | None]) -> None:
         """Let `read` read the bodies of the next requests with an equal head; see `KnownHead`."""

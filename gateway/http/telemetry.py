@@ -7,17 +7,15 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.http.admission import Counters
 from gateway.monitoring.logs import KEY_START, RequestLog
 from gateway.monitoring.metrics import Metrics
+from gateway.tracing.tracing import Tracing
 from index.tenants.principals import Principal
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
 
 # Not a key that a caller has put into the wrong header: the log shows the id.
 _REQUEST_ID = re.compile(rf"(?!.*{KEY_START})[A-Za-z0-9._-]{{1,64}}")
@@ -79,7 +77,7 @@ class RequestRecorder:
     """Logs and counts requests when they end. log: None if the log level leaves requests out."""
 
     def __init__(
-        self, metrics: Metrics, log: RequestLog | None, tracing: "Tracing | None" = None
+        self, metrics: Metrics, log: RequestLog | None, tracing: Tracing | None = None
     ) -> None:
         self._requests = metrics.requests
         self._log = log
@@ -122,7 +120,7 @@ class TelemetryServices(Protocol):
     @property
     def recorder(self) -> RequestRecorder: ...
     @property
-    def tracing(self) -> "Tracing | None": ...
+    def tracing(self) -> Tracing | None: ...
 
 
 class Telemetry:

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Mapping
-from typing import BinaryIO, Literal, TypeAlias, cast
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, BinaryIO, Literal, TypeAlias, cast
 
 import orjson
 import structlog
 from structlog.typing import Processor
+
+from common import current_span
 
 FLUSH_S = 0.1
 KEY_START = "nh_"  # prefix of every key; a text that contains it is never logged or returned
@@ -45,18 +47,15 @@ class _Output:
         sys.stdout.buffer.flush()
 
 
-def configure(level: str, *further: Processor, line_format: Format = "json") -> None:
-    """Log Nearhit's own lines and those of libraries on standard output, in one format.
-
-    further: processors that add fields to each line.
-    """
+def configure(level: str, *, line_format: Format = "json") -> None:
+    """Log Nearhit's own lines and those of libraries on standard output, in one format."""
     render = renderer(line_format)
     minimum = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        *further,
+        _add_trace_ids,
     ]
     structlog.configure(
         processors=[*shared, lambda _logger, _name, line: render(line)],
@@ -76,6 +75,15 @@ def configure(level: str, *further: Processor, line_format: Format = "json") -> 
     )
     logging.basicConfig(handlers=[handler], level=max(minimum, logging.WARNING), force=True)
     logging.getLogger("asyncpg.pool").addFilter(_shorten)
+
+
+def _add_trace_ids(
+    _logger: Any, _method: str, line: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    trace_id, span_id = current_span.ids()
+    if trace_id and "trace_id" not in line:
+        line["trace_id"], line["span_id"] = trace_id, span_id
+    return line
 
 
 def _shorten(record: logging.LogRecord) -> bool:

@@ -12,7 +12,12 @@ from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
-from gateway.configured import configured_embedders, configured_preprocessor, configured_reranker
+from gateway.configured import (
+    configured_embedders,
+    configured_preprocessor,
+    configured_reranker,
+    configured_tracing,
+)
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
@@ -22,7 +27,7 @@ from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
-from gateway.tracing.spans import Service
+from gateway.tracing.tracing import Service
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
@@ -120,8 +125,8 @@ def acting_services(
         metrics,
         *configured,
         reranker=configured_reranker.find(settings, own),
-        preprocessor=configured_preprocessor.find(settings),
-        service=service,
+        make_preprocessor=configured_preprocessor.find(settings),
+        make_tracing=configured_tracing.find(settings, service),
     )
     return _acting(actor, opening)
 
@@ -300,11 +305,12 @@ async def run_worker(
     report = await asyncio.to_thread(extension_settings.report, settings, own)
     extensions = switched_on(settings.extensions_off)
     working = {name: each for name, each in extensions.items() if each.work is not None}
+    opening = acting_services(settings, SYSTEM, metrics, "nearhit-worker")
     from gateway.worker import worker_loop  # its imports take half a second
 
     async with (
         process_log.logged("worker", report),
-        acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
+        opening as services,
         opened(working, services, own) as beside,
         services.state_sampler.running("worker"),
         retry_while_busy(settings) as patient_database,

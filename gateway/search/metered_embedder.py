@@ -2,19 +2,15 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import structlog
 from numpy.typing import NDArray
 
 from gateway.monitoring.metrics import Metrics
+from gateway.tracing.tracing import Tracing
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
-
 
 _SPANS = {"query": "embed query", "batch": "embed passages"}
 
@@ -30,7 +26,7 @@ class MeteredEmbedder:
         embedder: Embedder,
         metrics: Metrics,
         check_budget: Callable[[], Awaitable[None]] | None = None,
-        tracing: "Tracing | None" = None,
+        tracing: Tracing | None = None,
     ) -> None:
         """check_budget: called before passages are embedded, not before questions, which cost
         little. It raises `BudgetSpent`. tracing: None if nothing is traced.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from cache.answers import Answers
 from cache.lookup import ServedAnswer
@@ -34,9 +34,6 @@ from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.tenants.principals import Principal
 
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
-
 # Called with the request's body, the request and its answer; gives a header of the response.
 HeaderMaker: TypeAlias = Callable[[bytes, SearchRequest, ServedAnswer], Awaitable[Header]]
 
@@ -47,8 +44,7 @@ _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a questi
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
-    """tracing:  None if nothing is traced.
-    spaces:   of the vectors of this gateway's embedders.
+    """spaces:   of the vectors of this gateway's embedders.
     preferred_headers: of extensions, by the preference that asks for one.
     """
 
@@ -66,7 +62,6 @@ class SearchServices:
     read_log: ReadLog
     answer_log: AnswerLog
     parser: SearchParser
-    tracing: "Tracing | None"
     spaces: tuple[str, ...]
     preferred_headers: dict[str, HeaderMaker] = field(default_factory=dict)
 
@@ -87,7 +82,6 @@ def build(
     *,
     answer_log: AnswerLog,
     statistics: SearchStatistics,
-    tracing: "Tracing | None",
     threads: FairThreads,
 ) -> SearchServices:
     query_vector_caches = {
@@ -158,7 +152,6 @@ def build(
         read_log=read_log,
         answer_log=answer_log,
         parser=SearchParser(request_of),
-        tracing=tracing,
         spaces=tuple(embedder.space for embedder in embedders),
     )
 

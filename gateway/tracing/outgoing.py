@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from common import tls
+from common import current_span, tls
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ def http_client(settings: Settings) -> "httpx2.AsyncClient":
     if settings.otlp_endpoint is None:
         return DefaultAsyncHttpxClient(verify=tls.verifying())
 
-    from gateway.tracing.tracing import inject
-
     async def add_trace(request: "httpx2.Request") -> None:
-        headers: dict[str, str] = {}
-        inject(headers)
-        request.headers.update(headers)
+        request.headers.update(current_span.headers())
 
     return DefaultAsyncHttpxClient(verify=tls.verifying(), event_hooks={"request": [add_trace]})

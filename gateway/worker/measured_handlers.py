@@ -2,28 +2,26 @@
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gateway.monitoring.work_metrics import JobOutcome, WorkMetrics
+from gateway.tracing.tracing import Tracing
 from index.errors import SourceReserved, TenantMissing
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import DocumentTooLong, JobRefused
 from ingest.worker.job_worker import Handler
 
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
-
 _REFUSALS = (JobRefused, DocumentTooLong, SourceReserved, TenantMissing)  # as `job_worker` has them
 
 
 def measured(
-    handlers: Mapping[str, Handler], metrics: WorkMetrics, tracing: "Tracing | None"
+    handlers: Mapping[str, Handler], metrics: WorkMetrics, tracing: Tracing | None
 ) -> dict[str, Handler]:
     return {kind: _MeasuredHandler(handler, metrics, tracing) for kind, handler in handlers.items()}
 
 
 class _MeasuredHandler:
-    def __init__(self, handler: Handler, metrics: WorkMetrics, tracing: "Tracing | None") -> None:
+    def __init__(self, handler: Handler, metrics: WorkMetrics, tracing: Tracing | None) -> None:
         self._handler = handler
         self._metrics = metrics
         self._tracing = tracing

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cache.invalidation.drain import Invalidation
 from gateway.documents.document_services import DocumentServices
@@ -10,12 +9,10 @@ from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings.settings import Settings
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
+from gateway.tracing.tracing import Tracing
 from index.invalidation.changes import ChangeSet
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
-
-if TYPE_CHECKING:
-    from gateway.tracing.tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class WorkerServices:
     embedders: Sequence[Embedder]
     document_services: DocumentServices
     source_services: SourceServices
-    tracing: "Tracing | None"
+    tracing: Tracing | None
 
 
 def build(
@@ -40,7 +37,7 @@ def build(
     embedders: Sequence[Embedder],
     document_services: DocumentServices,
     source_services: SourceServices,
-    tracing: "Tracing | None",
+    tracing: Tracing | None,
 ) -> WorkerServices:
     return WorkerServices(
         settings,

@@ -37,7 +37,7 @@ UNSHARED = {
     ("gateway/operator/operations.py", "to_thread"): (7, _COMMAND),
     ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
-    ("gateway/tracing/tracing.py", "to_thread"): (1, _END),
+    ("gateway/extensions/opentelemetry/opentelemetry_tracing.py", "to_thread"): (1, _END),
     ("common/processes/worker_pool.py", "to_thread"): (1, _END),
     ("gateway/search/batches/one_revision.py", "Semaphore"): (1, _ONE_CALL),
     ("gateway/extensions/answers/answer_run.py", "Queue"): (1, _ONE_CALL),

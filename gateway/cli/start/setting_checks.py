@@ -11,12 +11,12 @@ from gateway.configured import (
     configured_preprocessor,
     configured_reranker,
     configured_servers,
+    configured_tracing,
 )
 from gateway.errors import CommandError
 from gateway.installed_extensions import formats, switched_on
 from gateway.search import embedders
 from gateway.settings.settings import Settings
-from gateway.tracing import spans
 from index.errors import IndexStoreError
 
 
@@ -37,7 +37,7 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     for name in embedders.names(settings):
         yield partial(configured_embedders.check, settings, name)
     yield partial(configured_preprocessor.find, settings)
-    yield partial(spans.check, settings)
+    yield partial(configured_tracing.find, settings, "nearhit")
     yield partial(web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))
     yield partial(formats, settings.extensions_off)

@@ -16,7 +16,7 @@ from mcp import MCPError
 import gateway as gateway_package
 from gateway import installed_extensions
 from gateway.api.routes.table import routes
-from gateway.configured import configured_embedders, configured_preprocessor
+from gateway.configured import configured_embedders, configured_preprocessor, configured_tracing
 from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics
@@ -51,6 +51,7 @@ OWN = (
     "loadtest",
     "mcp",
     "openfga",
+    "opentelemetry",
     "plans",
     "popularity",
     "preprocessing",
@@ -119,7 +120,7 @@ EXTENSION = Extension("x", embedders={"mine:MODEL": EmbedderKind(lambda *given: 
 """
 _PREPROCESSOR = """
 from gateway.extension import Extension
-EXTENSION = Extension("x", preprocessor="mine")
+EXTENSION = Extension("x", preprocessor="cutter")
 """
 _COMMANDS = """
 import typer
@@ -368,13 +369,22 @@ def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) 
 
 
 def test_one_extension_preprocesses_documents(site: Path) -> None:
-    install(site, "mine", "mine", _PREPROCESSOR)
+    install(site, "cutter", "cutter", _PREPROCESSOR)
 
-    with pytest.raises(CommandError, match="preprocessing and mine preprocess documents: add one"):
+    with pytest.raises(CommandError, match="preprocessing and cutter preprocess documents: add"):
         configured_preprocessor.find(Settings())
-    assert configured_preprocessor.find(Settings(extensions_off="mine,preprocessing")) is None
+    assert configured_preprocessor.find(Settings(extensions_off="cutter,preprocessing")) is None
     made: object = configured_preprocessor.find(Settings(extensions_off="preprocessing"))
-    assert made == "mine"
+    assert made == "cutter"
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_collector_needs_an_extension_that_sends_spans() -> None:
+    off = Settings(otlp_endpoint="http://127.0.0.1:9", extensions_off="opentelemetry")
+
+    with pytest.raises(CommandError, match="NEARHIT_OTLP_ENDPOINT needs one extension"):
+        configured_tracing.find(off, "nearhit")
+    assert configured_tracing.find(Settings(), "nearhit") is None
 
 
 def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(

@@ -19,12 +19,11 @@ from gateway.configured import configured_embedders
 from gateway.monitoring import logs
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
-from gateway.tracing import spans
 from tests.conftest import ADMIN_KEY
+from tests.gateway.extensions.opentelemetry.collector import Collector, collector
 from tests.gateway.support.commands import refused, without_settings
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.raw_http import RawConnection, raw
-from tests.gateway.tracing.collector import Collector, collector
 from tests.gateway.writes.test_queued_writes import put_later
 from tests.packages import link_packages
 from tests.stub_openai import WIDTH, StubOpenAI, stub_openai
@@ -35,7 +34,7 @@ LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 SAMPLED, UNSAMPLED = "01", "00"
 WAIT_S_MAX = 60.0
 DELAY_S_MAX = 20.0  # of searches that would wait for a collector
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -307,7 +306,7 @@ async def test_other_log_lines_of_a_request_name_its_trace(
     trace_id, _, headers = new_parent(UNSAMPLED)
     async with traced(settings) as (_, ana):
         await stub.kill()
-        logs.configure("warning", *spans.log_processors(settings))
+        logs.configure("warning")
         try:
             await search(ana, headers)
         finally:
@@ -393,7 +392,7 @@ def test_without_opentelemetry_only_an_endpoint_is_refused(tmp_path: Path, comma
     program = f"""
 import runpy, sys
 import gateway.api.app, gateway.worker.worker_loop, gateway.operator.operations
-print([name for name in sys.modules if name.startswith("gateway.tracing.")])
+print([name for name in sys.modules if name.startswith("gateway.extensions.opentelemetry")])
 sys.argv = ["nearhit", {command!r}]
 runpy.run_module("gateway", run_name="__main__")
 """
@@ -411,10 +410,7 @@ runpy.run_module("gateway", run_name="__main__")
         text=True,
     )
 
-    assert sorted(ast.literal_eval(done.stdout)) == [
-        "gateway.tracing.outgoing",
-        "gateway.tracing.spans",
-    ]
+    assert ast.literal_eval(done.stdout) == []
     assert done.returncode == 1
     assert done.stderr == (
         "nearhit: NEARHIT_OTLP_ENDPOINT needs the extra `otel`: pip install '.[otel]' in a "
