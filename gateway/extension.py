@@ -20,7 +20,11 @@ from starlette.responses import Response
 from gateway import field_errors as field_errors
 from gateway import problems as problems
 from gateway import schemas as schemas
+from gateway.admin.admin_services import AdminServices as AdminServices
 from gateway.admin.key_schemas import KeyBody as KeyBody
+from gateway.admin.quota_endpoints import month_of as month_of
+from gateway.admin.quota_endpoints import quotas_answer as quotas_answer
+from gateway.admin.quota_schemas import QuotasAnswer as QuotasAnswer
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
 from gateway.auth import protected_resource as protected_resource
 from gateway.auth.authenticated_request import AuthenticatedRequest as AuthenticatedRequest

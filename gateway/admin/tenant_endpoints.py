@@ -7,9 +7,9 @@ from starlette.responses import Response
 from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
 from gateway import problems, schemas
-from gateway.admin.activity.usage_endpoints import month_of, quotas_answer
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.path_tenant import own_tenant
+from gateway.admin.quota_endpoints import month_of, quotas_answer
 from gateway.admin.tenant_schemas import (
     CacheClearedAnswer,
     ConsistencyAnswer,

@@ -31,11 +31,11 @@ const PAGES = [
   { name: "questions", title: "Questions", page: questions, isFor: () => isAdmin() && isOn("curation") },
   { name: "sources", title: "Sources", page: sources, isFor: isAdmin },
   { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
-  { name: "insight", title: "Insight", page: insight, isFor: isAdmin },
+  { name: "insight", title: "Insight", page: insight, isFor: () => isAdmin() && isOn("activity") },
   { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },
   { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },
   { name: "groups", title: "Groups", page: groups, isFor: isAdmin },
-  { name: "audit", title: "Audit log", page: audit, isFor: isAdmin },
+  { name: "audit", title: "Audit log", page: audit, isFor: () => isAdmin() && isOn("activity") },
 ];
 
 let isDown = false;

@@ -6,6 +6,7 @@ import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
 import { TIERS, percentile, periodsOf } from "./insight.js";
 import { follow } from "./live.js";
+import { isOn } from "./session.js";
 import { badge, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select, table } from "./ui.js";
 
 const DAY_MS = 86_400_000;
@@ -18,14 +19,14 @@ const AUDITS = { audit_other: "answers that were stale", audit_leaked: "answers 
 
 export function render(content, { signal }) {
   const body = h("div", { class: "stack" });
-  content.append(h("p", { class: "lead" }, "The processes of this deployment, the queue and the searches of all tenants, and this gateway since its start. The page follows them."), body, latencyCard(signal));
+  content.append(h("p", { class: "lead" }, "The processes of this deployment, the queue and the searches of all tenants, and this gateway since its start. The page follows them."), body, ...(isOn("activity") ? [latencyCard(signal)] : []));
   follow(body, () => fetchAll(signal), view, signal);
 }
 
 async function fetchAll(signal) {
   const get = async (path) => (await call("GET", path, { signal })).data;
   const orProblem = (path) => get(path).catch((problem) => ({ problem }));
-  const [root, metrics, ready, known] = await Promise.all([get("/"), get("/metrics"), orProblem("/readyz"), orProblem("/v1/processes")]);
+  const [root, metrics, ready, known] = await Promise.all([get("/"), get("/metrics"), orProblem("/readyz"), isOn("activity") ? orProblem("/v1/processes") : {}]);
   if (ready.problem && !ready.problem.status) throw ready.problem; // the gateway itself is away
   const processes = known.processes?.map(({ seen_s_ago: seen, ...each }) => ({ ...each, silent: each.is_alive ? 0 : Math.round(seen / 60) }));
   return { version: root.version, samples: samplesOf(metrics).filter(({ name }) => SHOWN.test(name)), ready, processes };

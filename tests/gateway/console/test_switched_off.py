@@ -7,6 +7,7 @@ from playwright.async_api import FilePayload, Response, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.conftest import ADMIN_KEY
 from tests.gateway.console.browser import Console
 from tests.gateway.console.test_search_page import ask
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -14,9 +15,19 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 pytestmark = pytest.mark.anyio
 
 
+OFF = "curation,evaluation,faqs,mcp,vector_stores"
+
+
 @pytest.fixture(scope="module")
-async def worker(module_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    changes = {"extensions_off": "curation,evaluation,faqs,mcp,vector_stores"}
+def names_off(request: pytest.FixtureRequest) -> str:
+    return getattr(request, "param", OFF)
+
+
+@pytest.fixture(scope="module")
+async def worker(
+    module_settings: Settings, embedder: Embedder, names_off: str
+) -> AsyncIterator[Gateway]:
+    changes = {"extensions_off": names_off}
     async with running(module_settings.model_copy(update=changes), embedder) as started:
         yield started
 
@@ -26,7 +37,15 @@ async def gateway(worker: Gateway) -> Gateway:
     return await worker.with_new_tenant()
 
 
-async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> None:
+@pytest.mark.parametrize(
+    ("names_off", "pages_off"),
+    [(OFF, {"Evaluation", "FAQs", "Questions"}), ("activity", {"Audit log", "Insight"})],
+    indirect=["names_off"],
+    scope="module",
+)
+async def test_no_page_asks_for_what_is_off(
+    console: Console, admin: Caller, pages_off: set[str]
+) -> None:
     absent: list[str] = []
 
     def note(response: Response) -> None:
@@ -34,16 +53,24 @@ async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> 
             absent.append(response.url)
 
     console.page.on("response", note)
-    await console.open(admin.key)
-    pages = await console.page.locator("nav a").all_inner_texts()
-    for page in pages:
-        await console.go(page)
-        await console.settle()
+    shown: set[str] = set()
+    for key in (admin.key, ADMIN_KEY):
+        await console.open(key)
+        pages = await console.page.locator("nav a").all_inner_texts()
+        shown.update(pages)
+        for page in pages:
+            await console.go(page)
+            await console.settle()
 
-    assert "Insight" in pages
-    assert not {"Evaluation", "FAQs", "Questions"}.intersection(pages)
+    assert {"Documents", "Operation"} <= shown
+    assert not pages_off & shown
     assert absent == []
+
+
+async def test_insight_shows_searches_without_curation(console: Console, admin: Caller) -> None:
+    await console.open(admin.key)
     await console.go("Insight")
+
     await expect(console.page.get_by_role("region", name="Searches")).to_be_visible()
 
 

@@ -36,6 +36,7 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
+    "activity",
     "answers",
     "audit_commands",
     "backup",

@@ -13,7 +13,7 @@ from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKey
 from index.tenants.principals import Principal
 from tests.conftest import run_sql
-from tests.gateway.admin.activity.test_audit_log import connected
+from tests.gateway.extensions.activity.test_audit_log import connected
 from tests.gateway.support.gateways import Caller, problem, running
 
 pytestmark = pytest.mark.anyio

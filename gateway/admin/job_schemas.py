@@ -1,4 +1,4 @@
-"""The response bodies of jobs."""
+"""The response bodies of jobs, and of what they have done by source."""
 
 from datetime import datetime
 from typing import Any
@@ -57,3 +57,34 @@ class JobAnswer(Body):
 class JobsAnswer(Body):
     jobs: tuple[JobAnswer, ...] = Field(description="newest first")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
+
+
+class StatusBody(Body):
+    waiting: int
+    running: int
+    failed: int
+    oldest_waiting_s: float | None = Field(
+        description="waiting time of the oldest waiting job; null if none waits"
+    )
+    lag_s: float = Field(
+        description="age of the oldest change that was requested or due and is not yet indexed"
+    )
+    texts_embedded: int = Field(
+        description="texts that the embedder has embedded since the tenant was created"
+    )
+    embeddings_reused: int = Field(
+        description="chunks that have reused a stored embedding since then"
+    )
+    chunks_without_vector: int = Field(
+        description="chunks whose text the embedder could not embed; searches find them by words"
+    )
+
+
+class SourceStatusBody(StatusBody):
+    source: str
+
+
+class StatusAnswer(StatusBody):
+    audited_at: datetime | None = Field(description="time of the last index audit; null: never")
+    problems: dict[str, int] = Field(description="unrepaired problems of that audit, by kind")
+    sources: tuple[SourceStatusBody, ...] = Field(description="work by source")

@@ -6,11 +6,8 @@ from datetime import datetime
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.admin.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
-from gateway.admin.admin_services import AdminServices
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.extension import AdminServices, RequestContext, json_response, problems, schemas
+from gateway.extensions.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
 from index.audit.audit_log import AuditLogFilter
 from index.model.conditions.times import Instant
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from pydantic import Field
 
-from gateway.admin.activity.statistics_schemas import LatencyAnswer
-from gateway.schemas import Body
+from gateway.extension import Body
+from gateway.extensions.activity.statistics_schemas import LatencyAnswer
 from index.regions.process_store import ProcessKind
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body
 
 
 class PeriodAnswer(Body):

@@ -6,17 +6,13 @@ from typing import cast, get_args
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.admin.activity.statistics_schemas import (
+from gateway.extension import AdminServices, RequestContext, json_response, problems, utc_now
+from gateway.extensions.activity.statistics_schemas import (
     AuditsAnswer,
     LatencyAnswer,
     PeriodAnswer,
     SearchStatisticsAnswer,
 )
-from gateway.admin.admin_services import AdminServices
-from gateway.auth.authenticator import utc_now
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
 from index.tenants.search_statistics import KEPT_DAYS, OutcomeCount, Step
 
 _DAYS_MAX = KEPT_DAYS

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body
 from index.audit.audit_log import LoggedAction
 from index.model.conditions.times import Instant
 

@@ -11,8 +11,8 @@ from typing import cast, get_args
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.admin.activity.job_schemas import JobAnswer, JobsAnswer
 from gateway.admin.admin_services import AdminServices
+from gateway.admin.job_schemas import JobAnswer, JobsAnswer, SourceStatusBody, StatusAnswer
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.makers import maker_for_admin
 from gateway.documents import deletion
@@ -21,6 +21,7 @@ from gateway.http.responses import json_response
 from gateway.problems import Problem
 from index.jobs.job_queue import Job, State
 from index.model.scope import PUBLIC
+from index.tenants.usage import IngestStatus
 
 _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
@@ -85,6 +86,30 @@ async def drop_job(context: RequestContext[AdminServices]) -> Response:
     return Response(status_code=204)
 
 
+async def get_status(context: RequestContext[AdminServices]) -> Response:
+    """What waits, runs and has failed, by source, and how far the index is behind."""
+    caller = await context.authenticate()
+    await context.services.usage_meter.pending.flush()
+    sources = await context.services.stores.usage.status(caller.principal.tenant)
+    audit = await context.services.stores.audits.last(caller.principal.tenant)
+    waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]
+    return json_response(
+        StatusAnswer(
+            waiting=sum(source.waiting for source in sources),
+            running=sum(source.running for source in sources),
+            failed=sum(source.failed for source in sources),
+            oldest_waiting_s=_rounded(max(waits_s, default=None)),
+            lag_s=round(max((source.lag_s for source in sources), default=0.0), 3),
+            texts_embedded=sum(source.embedded for source in sources),
+            embeddings_reused=sum(source.reused for source in sources),
+            chunks_without_vector=sum(source.without_vector for source in sources),
+            audited_at=None if audit is None else audit.last_run_at,
+            problems={} if audit is None else dict(audit.problems),
+            sources=tuple(_source_status(source) for source in sources if source.source),
+        )
+    )
+
+
 async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
     job = await context.services.stores.jobs.get(
         caller.principal.tenant,
@@ -103,3 +128,21 @@ def _job_id(context: RequestContext[AdminServices]) -> str:
 
 def _no_such_job() -> Problem:
     return problems.not_found("job_id", "The job does not exist, or you may not see it.")
+
+
+def _source_status(status: IngestStatus) -> SourceStatusBody:
+    return SourceStatusBody(
+        source=status.source,
+        waiting=status.waiting,
+        running=status.running,
+        failed=status.failed,
+        oldest_waiting_s=_rounded(status.oldest_waiting_s),
+        lag_s=round(status.lag_s, 3),
+        texts_embedded=status.embedded,
+        embeddings_reused=status.reused,
+        chunks_without_vector=status.without_vector,
+    )
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)

@@ -6,17 +6,13 @@ from typing import cast, get_args
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.admin.activity.operation_schemas import (
+from gateway.extension import AdminServices, RequestContext, json_response, problems, utc_now
+from gateway.extensions.activity.operation_schemas import (
     LatenciesAnswer,
     PeriodLatencyAnswer,
     ProcessAnswer,
     ProcessesAnswer,
 )
-from gateway.admin.admin_services import AdminServices
-from gateway.auth.authenticator import utc_now
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
 from index.tenants.search_statistics import Step
 
 _SILENT_S_MAX = 60.0  # of a process that runs: it speaks four times

@@ -1,1 +1,0 @@
-"""What a tenant's callers did and used: the audit log, jobs, statistics and usage."""

@@ -1,0 +1,79 @@
+"""The routes of what admins and the operator see of searches, costs, processes and reads."""
+
+from gateway.extension import AdminServices, ApiRoute, Parameter, schemas
+from gateway.extensions.activity import (
+    audit_log_endpoints,
+    audit_log_schemas,
+    operation_endpoints,
+    operation_schemas,
+    statistics_endpoints,
+    statistics_schemas,
+    usage_endpoint,
+    usage_schemas,
+)
+
+_CURSOR = Parameter(
+    {"type": "string", "description": "`cursor` of the previous page", "pattern": "^[0-9]{1,18}$"}
+)
+_DAY = Parameter({"type": "string", "format": "date"})
+_INSTANT = Parameter({"type": "string", "format": "date-time"})
+_LIMIT = Parameter({"type": "integer", "minimum": 1, "maximum": 100})
+_LINE = Parameter(schemas.LINE.json_schema())
+_STEP = Parameter({"type": "string", "enum": ["day", "hour"]})
+
+ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/search/statistics",
+        statistics_endpoints.get_search_statistics,
+        needs="admin",
+        summary="Get how searches were answered: by tier and outcome, latencies, audits",
+        answer=statistics_schemas.SearchStatisticsAnswer,
+        parameters={
+            "from": _DAY,
+            "step": _STEP,
+            "to": _DAY,
+        },
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/usage",
+        usage_endpoint.get_usage,
+        needs="admin",
+        summary="Get tokens and cost by day and operation, this month's budget, and quotas",
+        answer=usage_schemas.UsageAnswer,
+        parameters={"from": _DAY, "to": _DAY},
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/processes",
+        operation_endpoints.list_processes,
+        needs="operator",
+        summary="List the gateways and workers that run",
+        answer=operation_schemas.ProcessesAnswer,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/latencies",
+        operation_endpoints.get_latencies,
+        needs="operator",
+        summary="Get how long the searches of all tenants took, by time and tier",
+        answer=operation_schemas.LatenciesAnswer,
+        parameters={"step": _STEP},
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/audit/log",
+        audit_log_endpoints.get_audit_log,
+        needs="admin",
+        summary="List who read and who changed which documents, newest first",
+        answer=audit_log_schemas.AuditLogAnswer,
+        parameters={
+            "cursor": _CURSOR,
+            "document": _LINE,
+            "limit": _LIMIT,
+            "since": _INSTANT,
+            "subject": _LINE,
+        },
+    ),
+)
