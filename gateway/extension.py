@@ -160,6 +160,8 @@ from gateway.tracing.tracing import MakeTracing as MakeTracing
 from gateway.tracing.tracing import Service as Service
 from gateway.tracing.tracing import TracedRequest as TracedRequest
 from gateway.tracing.tracing import Tracing as Tracing
+from gateway.worker.backfill import backfill_job as backfill_job
+from gateway.worker.index_audit_job import index_problems as index_problems
 from gateway.worker.repetition import repeat as repeat
 from ingest.sources.kinds import PathKind
 

@@ -14,7 +14,6 @@ from gateway.cli.administration import (
     extensions_command,
     keys_command,
     migrate_command,
-    reembed_command,
     tenant_command,
 )
 from gateway.cli.common import console
@@ -117,8 +116,6 @@ def worker(
 
 
 app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
-app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
-app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)

@@ -1,4 +1,4 @@
-"""Progress and result of ingest, export, import and re-embedding, on a terminal."""
+"""Progress and result of ingest, export and import, on a terminal."""
 
 import re
 import time
@@ -24,7 +24,6 @@ from gateway.operator.pace import Pace, duration
 from ingest.sources.folder import FolderSource
 from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import Source
-from ingest.write.reembed import ReembedProgress
 
 _LINES_MAX = 20  # of one kind, on the terminal
 _LINE_EVERY_S = 5.0
@@ -67,7 +66,7 @@ def progress_of(
         yield _Lines(console, name, total, clock_s, items)
         return
     pace = Pace(total, clock_s)
-    with _bars(console) as bars:
+    with progress_bars(console) as bars:
         task = bars.add_task(escape(name), total=total, status="")
 
         def on_item(report: Report) -> None:
@@ -116,29 +115,13 @@ def _status(report: Report, pace: Pace) -> str:
 @contextmanager
 def exporting(console: Console, tenant: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar for an export: call it with the documents written and their total."""
-    with _bars(console, TimeRemainingColumn()) as bars:
+    with progress_bars(console, TimeRemainingColumn()) as bars:
         task = bars.add_task(escape(tenant), total=None, status="")
         yield lambda written, total: bars.update(task, completed=written, total=total)
 
 
-@contextmanager
-def reembedding(
-    console: Console,
-) -> Iterator[Callable[[str, int], Callable[[ReembedProgress], None]]]:
-    """A progress bar for each tenant on a terminal; nothing is drawn elsewhere."""
-    bars = _bars(console, TimeRemainingColumn())
-
-    def on_tenant(tenant: str, documents: int) -> Callable[[ReembedProgress], None]:
-        task = bars.add_task(escape(tenant), total=documents, status="")
-        return lambda progress: bars.update(
-            task, completed=progress.documents, status=f"{progress.embedded:,} embedded"
-        )
-
-    with bars:
-        yield on_tenant
-
-
-def _bars(console: Console, *columns: ProgressColumn) -> Bars:
+def progress_bars(console: Console, *columns: ProgressColumn) -> Bars:
+    """Of documents, on a terminal alone; each has a `status` after its count."""
     return Bars(
         TextColumn("{task.description}"),
         BarColumn(),

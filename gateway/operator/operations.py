@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
@@ -28,13 +28,9 @@ from gateway.regions import region_services
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Service
-from gateway.worker import backfill as backfilling
-from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
 from index.embedders import index_version
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.errors import SubjectSuspended, TenantMissing
-from index.jobs.job_queue import JobQueue
 from index.model import scope
 from index.model.form import is_blank
 from index.model.query import Query
@@ -47,8 +43,6 @@ from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
-from ingest.index_audit import IndexProblem
-from ingest.write.reembed import Reembedder, ReembedProgress
 
 T = TypeVar("T")
 
@@ -214,71 +208,6 @@ async def search(
         shown = [address_of(tenant, hit.tenant, hit.document_id) for hit in result.hits]
         services.documents.read_log.documents(reader, shown)
         return result
-
-
-async def reembed(
-    settings: Settings,
-    names: Sequence[str],
-    *,
-    on_tenant: Callable[[str, int], Callable[[ReembedProgress], None]],
-) -> list[str]:
-    """Move the named tenants, or all, to the next embedder; return those that moved.
-
-    on_tenant: called with a tenant and its number of documents; returns the progress callback.
-    """
-    moved = []
-    async with (
-        acting_services(settings) as services,
-        retry_while_busy(settings) as patient_database,
-    ):
-        embedder = services.worker.embedders[-1]
-        migration = EmbeddingMigration(patient_database)
-        reembedder = Reembedder(
-            services.stores.documents, migration, embedder, services.caches.invalidation
-        )
-        existing = await migration.tenants()
-        if unknown := [tenant for tenant in names if tenant not in existing]:
-            raise CommandError(f"there is no tenant {', '.join(unknown)}")
-        for tenant, documents in existing.items():
-            if names and tenant not in names:
-                continue
-            if await reembedder.run(tenant, embedder.dimensions, on_tenant(tenant, documents)):
-                moved.append(tenant)
-    return moved
-
-
-async def backfill(settings: Settings, names: Sequence[str]) -> dict[str, str]:
-    """Queue for the named tenants, or all, a job that embeds chunks without a vector.
-
-    Returns the job id by tenant.
-    """
-    async with open_database(settings) as database:
-        jobs = JobQueue(database)
-        return {
-            tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts_max))
-            for tenant in await resolve_tenants(TenantStore(database), names)
-        }
-
-
-async def audit_index(
-    settings: Settings,
-    names: Sequence[str],
-    on_documents: Callable[[int], None],
-    on_problem: Callable[[str, IndexProblem], None],
-    *,
-    repair: bool,
-) -> None:
-    """Audit the index of the named tenants, or of all.
-
-    on_documents: called with the number of further documents checked. on_problem: with the tenant.
-    """
-    async with source_services(settings) as services:
-        for tenant in await resolve_tenants(services.stores.tenants, names):
-            problems = index_audit_job.problems(
-                services.worker, tenant, on_documents, repair=repair
-            )
-            async for problem in problems:
-                on_problem(tenant, problem)
 
 
 async def work(settings: Settings, interval_s: float) -> None:

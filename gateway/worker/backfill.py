@@ -13,7 +13,7 @@ from ingest.write.reembed import Reembedder, ReembedProgress
 BACKFILL = "embeddings.backfill"  # the kind of the job
 
 
-def job(tenant: str, attempts_max: int) -> NewJob:
+def backfill_job(tenant: str, attempts_max: int) -> NewJob:
     return NewJob(
         tenant=tenant, kind=BACKFILL, target="vectors", payload=b"", attempts_max=attempts_max
     )

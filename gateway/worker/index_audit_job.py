@@ -23,7 +23,7 @@ _LOGGED_MAX = 20
 log = structlog.get_logger()
 
 
-async def problems(
+async def index_problems(
     services: WorkerServices,
     tenant: str,
     on_documents: Callable[[int], None],
@@ -102,7 +102,7 @@ class AuditIndexJob:
             documents += more
 
         async def audit() -> None:
-            audited = problems(services, job.tenant, on_documents, repair=False, run=job.run)
+            audited = index_problems(services, job.tenant, on_documents, repair=False, run=job.run)
             async for problem in audited:
                 kinds[problem.kind] += 1
                 if kinds.total() <= _LOGGED_MAX:

@@ -80,13 +80,21 @@ def audit_index(
         nearhit audit index --tenant acme --repair
     """
     with common.connected() as settings:
-        from gateway.extensions.audit_commands import audit_progress
+        from gateway.extensions.audit_commands import audit_progress, index_audit_run
         from gateway.operator import operations
+
+        async def run() -> None:
+            async with operations.source_services(settings) as services:
+                names = await operations.resolve_tenants(services.stores.tenants, tenant or [])
+                checked = counts.add_documents
+                async for entry in index_audit_run.problems(
+                    services, names, checked, repair=repair
+                ):
+                    counts.add(*entry)
 
         progress = common.progress_console(as_json=as_json)
         with audit_progress.counting(progress, audit_progress.ProblemCounts) as counts:
-            called = (counts.add_documents, counts.add)
-            asyncio.run(operations.audit_index(settings, tenant or [], *called, repair=repair))
+            asyncio.run(run())
         if as_json:
             common.print_json(counts.as_json())
         else:

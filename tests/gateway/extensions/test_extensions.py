@@ -58,6 +58,7 @@ OWN = (
     "preprocessing",
     "rabbitmq",
     "receipts",
+    "reembed_commands",
     "rerankers",
     "scim",
     "sources_git",

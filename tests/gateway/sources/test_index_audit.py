@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.errors import CommandError
+from gateway.extensions.audit_commands import index_audit_run
 from gateway.extensions.audit_commands.audit_progress import ProblemCounts
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
@@ -52,7 +53,12 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def audited(settings: Settings, *tenants: str, repair: bool = False) -> ProblemCounts:
     counts = ProblemCounts(lambda _: None)
-    await operations.audit_index(settings, tenants, counts.add_documents, counts.add, repair=repair)
+    async with operations.source_services(settings) as services:
+        names = await operations.resolve_tenants(services.stores.tenants, tenants)
+        async for entry in index_audit_run.problems(
+            services, names, counts.add_documents, repair=repair
+        ):
+            counts.add(*entry)
     return counts
 
 

@@ -245,8 +245,8 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
             "DELETE FROM embeddings WHERE digest IN (SELECT digest FROM embeddings LIMIT 3)",
         )
         asked = len(stub.asked)
-        first = await services.stores.jobs.enqueue_once(backfill.job("acme", 3))
-        assert await services.stores.jobs.enqueue_once(backfill.job("acme", 3)) == first
+        first = await services.stores.jobs.enqueue_once(backfill.backfill_job("acme", 3))
+        assert await services.stores.jobs.enqueue_once(backfill.backfill_job("acme", 3)) == first
         await worker_loop.make_worker(services.worker).drain()
         shown = await services.stores.jobs.get("acme", first)
 

@@ -1,0 +1,1 @@
+"""Commands that embed what tenants store: with another embedder, or where a vector is missing."""

@@ -1,0 +1,37 @@
+"""Moves tenants to the next embedder, one after the other."""
+
+from collections.abc import Callable, Sequence
+
+from gateway.extension import CommandError, Services
+from index.embedders.embedding_migration import EmbeddingMigration
+from index.postgres.database import Database
+from ingest.write.reembed import Reembedder, ReembedProgress
+
+
+async def move(
+    services: Services,
+    database: Database,
+    names: Sequence[str],
+    *,
+    on_tenant: Callable[[str, int], Callable[[ReembedProgress], None]],
+) -> list[str]:
+    """Move the named tenants, or all, to the next embedder; return those that moved.
+
+    database: with a long timeout.
+    on_tenant: called with a tenant and its number of documents; returns the progress callback.
+    """
+    moved = []
+    embedder = services.worker.embedders[-1]
+    migration = EmbeddingMigration(database)
+    reembedder = Reembedder(
+        services.stores.documents, migration, embedder, services.caches.invalidation
+    )
+    existing = await migration.tenants()
+    if unknown := [tenant for tenant in names if tenant not in existing]:
+        raise CommandError(f"there is no tenant {', '.join(unknown)}")
+    for tenant, documents in existing.items():
+        if names and tenant not in names:
+            continue
+        if await reembedder.run(tenant, embedder.dimensions, on_tenant(tenant, documents)):
+            moved.append(tenant)
+    return moved
