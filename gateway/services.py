@@ -32,7 +32,6 @@ from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.denial_log import DenialLog
 from gateway.recording.read_log import ReadLog
-from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
 from gateway.regions.clock import suspend_aware_s
@@ -174,9 +173,6 @@ async def _join_rooms(
     denials = DenialLog(
         stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
     )
-    search_statistics = SearchStatistics(
-        stores.search_statistics, time.time, collect=answer_log.tell
-    )
     models = model_caches(metrics.cache_event, store)
     rag_tools = LazyRagTools(
         settings, reranker, metrics, models.rewrites, usage.check, postprocessing_threads()
@@ -188,7 +184,6 @@ async def _join_rooms(
         usage.pending.background_flush(),
         read_log.background_flush(),
         denials.background_flush(),
-        search_statistics.pending.background_flush(),
         rag_tools.lifespan(),
         planning,
         standby_of_region.connect(
@@ -212,7 +207,6 @@ async def _join_rooms(
                 answer.principal, datetime.fromtimestamp(answer.last_s, UTC)
             ),
             read_log.watch,
-            search_statistics.watch,
         ]
         caches = cache_services.build(
             settings, metrics, stores, store, models, index_name, standby, tracing
@@ -228,7 +222,6 @@ async def _join_rooms(
             read_log,
             standby,
             answer_log=answer_log,
-            statistics=search_statistics,
             threads=threads,
         )
         documents = document_services.build(
@@ -255,9 +248,7 @@ async def _join_rooms(
             search=search,
             documents=documents,
             sources=sources,
-            admin=admin_services.build(
-                settings, metrics, stores, store, usage, search_statistics, warm_up
-            ),
+            admin=admin_services.build(settings, metrics, stores, store, usage, warm_up),
             worker=worker_services.build(
                 settings,
                 metrics.work,

@@ -18,7 +18,6 @@ from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.quota_store import QuotaStore
-from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 
@@ -36,7 +35,6 @@ class Stores:
     sources: SourceStore
     jobs: JobQueue
     usage: UsageStore
-    search_statistics: SearchStatisticsStore
     processes: ProcessStore
     quotas: QuotaStore
     audits: AuditSchedule
@@ -67,7 +65,6 @@ class Stores:
             sources=SourceStore(database, quotas),
             jobs=JobQueue(database),
             usage=UsageStore(database),
-            search_statistics=SearchStatisticsStore(database),
             processes=ProcessStore(database),
             quotas=QuotaStore(database, quotas),
             audits=AuditSchedule(database),

@@ -6,7 +6,6 @@ from cache.redis.store import RedisStore
 from cache.singleflight import Singleflight
 from gateway.background.warm_up import WarmUp
 from gateway.monitoring.metrics import Metrics
-from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
@@ -21,7 +20,6 @@ class AdminServices:
     store: RedisStore
     stores: Stores
     usage_meter: UsageMeter
-    search_statistics: SearchStatistics
     readiness: Singleflight[bool]
     warm_up: WarmUp
 
@@ -32,7 +30,6 @@ def build(
     stores: Stores,
     store: RedisStore,
     usage_meter: UsageMeter,
-    search_statistics: SearchStatistics,
     warm_up: WarmUp,
 ) -> AdminServices:
     return AdminServices(
@@ -41,7 +38,6 @@ def build(
         store=store,
         stores=stores,
         usage_meter=usage_meter,
-        search_statistics=search_statistics,
         readiness=Singleflight(),
         warm_up=warm_up,
     )

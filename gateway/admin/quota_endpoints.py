@@ -15,9 +15,8 @@ from index.model.quota import Quotas, StoredAmounts
 from index.tenants.usage import MonthlyUsage
 
 
-async def month_of(context: RequestContext[AdminServices], tenant: str) -> MonthlyUsage:
+async def month_of(services: AdminServices, tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
-    services = context.services
     await services.usage_meter.pending.flush()
     month = await services.stores.usage.month(tenant, utc_now().date().replace(day=1))
     is_default = month.budget is None

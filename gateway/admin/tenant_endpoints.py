@@ -49,7 +49,7 @@ async def get_tenant(context: RequestContext[AdminServices]) -> Response:
     inventory = await context.services.stores.tenants.inventory(tenant)
     if inventory is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
-    month = await month_of(context, tenant)
+    month = await month_of(context.services, tenant)
     return json_response(
         TenantInventoryAnswer(
             **_summary(inventory.summary),

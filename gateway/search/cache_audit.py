@@ -41,8 +41,9 @@ class CacheAuditor:
     """searcher: without shards, as it also audits what they answered.
 
     share: of the served answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked
-        for an answer that shows a document which its scope does not admit. on_compared: receives
-        the sampled answers that were found equal or other. threads: for what postprocesses hits.
+        for an answer that shows a document which its scope does not admit. threads: for what
+        postprocesses hits. watchers: of extensions, of the sampled answers that were found equal
+        or other.
     """
 
     def __init__(
@@ -52,7 +53,6 @@ class CacheAuditor:
         shards: ResidentShards,
         documents: VisibleDocuments,
         count: CountEvent,
-        on_compared: OnCompared,
         threads: FairThreads,
         *,
         share: float,
@@ -62,9 +62,9 @@ class CacheAuditor:
         self._documents = documents
         self._answers = answers
         self._count = count
-        self._on_compared = on_compared
         self._threads = threads
         self.share = share
+        self.watchers: list[OnCompared] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     def audit(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
@@ -143,7 +143,8 @@ class CacheAuditor:
             return
         self._count(f"audit_{verdict}")
         if verdict in ("equal", "other"):
-            self._on_compared(scope.tenant, served.tier, is_equal=verdict == "equal")
+            for watch in self.watchers:
+                watch(scope.tenant, served.tier, is_equal=verdict == "equal")
 
 
 def _is_at(result: SearchResult, revisions: Revisions) -> bool:

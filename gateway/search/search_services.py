@@ -15,7 +15,6 @@ from gateway.monitoring.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
-from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
@@ -81,7 +80,6 @@ def build(
     standby: Standby | None,
     *,
     answer_log: AnswerLog,
-    statistics: SearchStatistics,
     threads: FairThreads,
 ) -> SearchServices:
     query_vector_caches = {
@@ -136,7 +134,6 @@ def build(
             shards,
             stores.visible_documents,
             metrics.cache_event,
-            statistics.audited,
             rag_tools.threads,
             share=share,
         ),

@@ -6,7 +6,8 @@ from datetime import datetime
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from gateway.extension import AdminServices, RequestContext, json_response, problems, schemas
+from gateway.extension import RequestContext, json_response, problems, schemas
+from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
 from index.audit.audit_log import AuditLogFilter
 from index.model.conditions.times import Instant
@@ -17,7 +18,7 @@ _SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
-async def get_audit_log(context: RequestContext[AdminServices]) -> Response:
+async def get_audit_log(context: RequestContext[ActivityServices]) -> Response:
     """List rows, newest first; `cursor` is the `cursor` of the previous page."""
     caller = await context.authenticate()
     query = context.request.query_params

@@ -1,6 +1,6 @@
 """The routes of what admins and the operator see of searches, costs, processes and reads."""
 
-from gateway.extension import AdminServices, ApiRoute, Parameter, schemas
+from gateway.extension import ApiRoute, Parameter, schemas
 from gateway.extensions.activity import (
     audit_log_endpoints,
     audit_log_schemas,
@@ -11,6 +11,7 @@ from gateway.extensions.activity import (
     usage_endpoint,
     usage_schemas,
 )
+from gateway.extensions.activity.activity_services import ActivityServices
 
 _CURSOR = Parameter(
     {"type": "string", "description": "`cursor` of the previous page", "pattern": "^[0-9]{1,18}$"}
@@ -21,7 +22,7 @@ _LIMIT = Parameter({"type": "integer", "minimum": 1, "maximum": 100})
 _LINE = Parameter(schemas.LINE.json_schema())
 _STEP = Parameter({"type": "string", "enum": ["day", "hour"]})
 
-ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
     ApiRoute(
         "GET",
         "/v1/search/statistics",

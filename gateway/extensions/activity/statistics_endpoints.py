@@ -6,21 +6,22 @@ from typing import cast, get_args
 
 from starlette.responses import Response
 
-from gateway.extension import AdminServices, RequestContext, json_response, problems, utc_now
+from gateway.extension import RequestContext, json_response, problems, utc_now
+from gateway.extensions.activity.activity_services import ActivityServices
+from gateway.extensions.activity.search_statistics_store import KEPT_DAYS, OutcomeCount, Step
 from gateway.extensions.activity.statistics_schemas import (
     AuditsAnswer,
     LatencyAnswer,
     PeriodAnswer,
     SearchStatisticsAnswer,
 )
-from index.tenants.search_statistics import KEPT_DAYS, OutcomeCount, Step
 
 _DAYS_MAX = KEPT_DAYS
 _HOURLY_DAYS_MAX = 7
 _DEFAULT_DAYS = 7
 
 
-async def get_search_statistics(context: RequestContext[AdminServices]) -> Response:
+async def get_search_statistics(context: RequestContext[ActivityServices]) -> Response:
     """By hour or day; `from` and `to` default to the last seven days."""
     tenant = (await context.authenticate()).principal.tenant
     services, query = context.services, context.request.query_params
@@ -35,8 +36,8 @@ async def get_search_statistics(context: RequestContext[AdminServices]) -> Respo
         raise problems.invalid_field("to", f"must be within {days_max} days from `from`")
     begin = datetime.combine(first, time(), UTC)
     end = datetime.combine(last, time(), UTC) + timedelta(days=1)
-    await services.search_statistics.pending.flush()
-    store = services.stores.search_statistics
+    await services.statistics.pending.flush()
+    store = services.statistics_store
     outcomes = await store.outcomes(tenant, begin, end, cast("Step", step))
     audits = Counter[str]()
     for row in outcomes:

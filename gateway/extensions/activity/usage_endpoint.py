@@ -3,7 +3,6 @@
 from starlette.responses import Response
 
 from gateway.extension import (
-    AdminServices,
     RequestContext,
     json_response,
     month_of,
@@ -11,12 +10,13 @@ from gateway.extension import (
     quotas_answer,
     utc_now,
 )
+from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.usage_schemas import DayAnswer, UsageAnswer
 
 _DAYS_MAX = 366
 
 
-async def get_usage(context: RequestContext[AdminServices]) -> Response:
+async def get_usage(context: RequestContext[ActivityServices]) -> Response:
     """Usage by day and operation; `from` and `to` default to the current month."""
     caller = await context.authenticate()
     tenant, services = caller.principal.tenant, context.services
@@ -27,7 +27,7 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
     )
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
-    month = await month_of(context, tenant)
+    month = await month_of(services.admin, tenant)
     days = await services.stores.usage.days(tenant, first, last)
     return json_response(
         UsageAnswer(

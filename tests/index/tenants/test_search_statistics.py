@@ -6,18 +6,18 @@ import pytest
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.recording.answer_log import LoggedAnswer
-from gateway.recording.search_statistics import LATENCIES_MS_MAX, SearchStatistics
-from index.model.query import Query
-from index.postgres.database import Database
-from index.tenants.principals import Principal
-from index.tenants.search_statistics import (
+from gateway.extensions.activity.search_statistics import LATENCIES_MS_MAX, SearchStatistics
+from gateway.extensions.activity.search_statistics_store import (
     KEPT_DAYS,
     LatencyCount,
     OutcomeCount,
     SearchStatisticsStore,
     StatisticsKey,
 )
+from gateway.recording.answer_log import LoggedAnswer
+from index.model.query import Query
+from index.postgres.database import Database
+from index.tenants.principals import Principal
 from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gateway.recording.search_statistics import LATENCIES_MS_MAX
+from gateway.extensions.activity.search_statistics import LATENCIES_MS_MAX
+from gateway.extensions.activity.search_statistics_store import KEPT_DAYS
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from index.tenants.search_statistics import KEPT_DAYS
 from tests.dates import today
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 

@@ -9,9 +9,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import add
 
-from gateway.background.background_flush import FlushBuffer
-from gateway.recording.answer_log import LoggedAnswer
-from index.tenants.search_statistics import Outcome, SearchStatisticsStore, StatisticsKey
+from gateway.extension import FlushBuffer, LoggedAnswer
+from gateway.extensions.activity.search_statistics_store import (
+    Outcome,
+    SearchStatisticsStore,
+    StatisticsKey,
+)
 
 FLUSH_S = 5.0
 KEYS_MAX = 100_000  # pending counts; 40 MB
