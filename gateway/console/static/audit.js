@@ -4,7 +4,8 @@ import { move } from "./address.js";
 import { call } from "./api.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
-import { badge, empty, filterForm, formatInstant, formatNumber, pager, table } from "./ui.js";
+import { filterForm, pager, table } from "./lists.js";
+import { badge, empty, formatInstant, formatNumber } from "./ui.js";
 
 const SHOWN_DOCUMENTS = 5;
 const HASH_CHARACTERS = 12;

@@ -1,7 +1,8 @@
 /* Stacked columns over time as inline SVG, with the same figures as a table. */
 
 import { h } from "./dom.js";
-import { formatNumber, table } from "./ui.js";
+import { table } from "./lists.js";
+import { formatNumber } from "./ui.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 640;

@@ -3,7 +3,8 @@
 import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { fill, h } from "./dom.js";
-import { announce, field, formatNumber, listOf, submit, table } from "./ui.js";
+import { table } from "./lists.js";
+import { announce, field, formatNumber, listOf, submit } from "./ui.js";
 
 const COLUMNS = 20; // of the scores from 0 to 1
 const PATH = "/v1/confidence";

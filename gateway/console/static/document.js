@@ -2,9 +2,11 @@
 
 import { call, segment } from "./api.js";
 import { fill, h, marked } from "./dom.js";
+import { table } from "./lists.js";
 import { markdown } from "./markdown.js";
+import { sharing } from "./readers.js";
 import { isAdmin, isWriter } from "./session.js";
-import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, note, submit, table } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
 const SHOWN_CHUNKS = 100;
@@ -142,74 +144,6 @@ function remove(stored) {
       announce("The document is deleted");
     },
   });
-}
-
-function sharing(stored, reload) {
-  const owner = h("input", { autocomplete: "off", value: stored.owner ?? "" });
-  const readers = h("textarea", { rows: "4", spellcheck: "false", value: stored.readers.join("\n") });
-  const place = h("div");
-  const change = async (body) => {
-    await call("PATCH", `/v1/documents/${segment(stored.document_id)}/access`, { body });
-    await reload();
-  };
-  const send = async (body) => {
-    await change(body);
-    announce("The readers are changed, from the next request on");
-  };
-  const revoke = async (reader) => {
-    await change({ readers: stored.readers.filter((each) => each !== reader) });
-    announce(`${reader} no longer reads it, from the next request on`, "good", async () => {
-      try {
-        const { data } = await call("GET", `/v1/documents/${segment(stored.document_id)}`);
-        await send({ readers: [...data.readers, reader] });
-      } catch (problem) {
-        announce(problem.message, "bad");
-      }
-    });
-  };
-  const changes = () => {
-    const body = { readers: listOf(readers.value) };
-    if (owner.value.trim() !== (stored.owner ?? "")) body.owner = owner.value.trim() || null;
-    return body;
-  };
-  const list = h(
-    "ul",
-    { class: "chips" },
-    stored.readers.map((reader) =>
-      h(
-        "li",
-        { class: "row" },
-        badge(reader, reader === "public" ? "warn" : "accent"),
-        isWriter() &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "plain",
-              "aria-label": `Revoke ${reader}`,
-              onclick: () => submit(form, place, () => revoke(reader)),
-            },
-            "Revoke",
-          ),
-      ),
-    ),
-  );
-  const form = h(
-    "form",
-    { onsubmit: (event) => (event.preventDefault(), submit(form, place, () => send(changes()))) },
-    field("Owner", owner, { name: "owner", hint: "always reads and changes it" }),
-    field("Readers", readers, { name: "readers", hint: "one a line: user:ID, group:ID, tenant or public" }),
-    place,
-    h("div", {}, h("button", { type: "submit", class: "primary" }, "Save readers")),
-  );
-  return h(
-    "section",
-    { class: "card", "aria-label": "Sharing" },
-    h("h2", {}, "Who may read it"),
-    h("p", {}, "Owner: ", stored.owner ?? "nobody"),
-    stored.readers.length ? list : h("p", { class: "muted" }, "Shared with nobody."),
-    isWriter() && h("details", {}, h("summary", {}, "Share or change the owner"), form),
-  );
 }
 
 function explanation(id) {

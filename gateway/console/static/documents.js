@@ -5,9 +5,11 @@ import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { documentView } from "./document.js";
 import { editor } from "./editor.js";
+import { chooser, filterForm, pager, rowByRow, table } from "./lists.js";
+import { shareSeveral } from "./readers.js";
 import { isWriter } from "./session.js";
 import { upload } from "./upload.js";
-import { announce, badge, chooser, confirmDialog, empty, filterForm, forEach, load, pager, table } from "./ui.js";
+import { announce, badge, confirmDialog, countOf, empty, load } from "./ui.js";
 
 const PAGE = 50;
 
@@ -59,7 +61,10 @@ function showList(content, fields, signal) {
     (page, number) => listView(page.documents, number, form.filter(), several),
     { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
   );
-  const several = isWriter() ? chooser((row) => row.document_id, [{ label: "Delete", kind: "danger", isFor: () => true, act: (rows) => remove(rows, pages) }]) : null;
+  const several = isWriter() ? chooser(nameOf, [
+    { label: "Share", isFor: () => true, act: (rows) => shareSeveral(rows, pages.show) },
+    { label: "Delete", kind: "danger", isFor: () => true, act: (rows) => remove(rows, pages) },
+  ]) : null;
   const actions = isWriter() && [
     h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
     h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
@@ -97,18 +102,19 @@ function create(work, pages) {
 
 const NAMED = 5;
 
-const countOf = (rows) => (rows.length === 1 ? "1 document" : `${rows.length} documents`);
+const nameOf = (row) => row.document_id;
 
 function remove(rows, pages) {
   const named = rows.slice(0, NAMED).map((row) => row.title || row.document_id).join(", ");
   const more = rows.length > NAMED ? ` and ${rows.length - NAMED} more` : "";
+  const removeAll = rowByRow(rows, nameOf, (row) => call("DELETE", `/v1/documents/${segment(row.document_id)}`), pages.show);
   confirmDialog({
-    title: `Delete ${countOf(rows)}?`,
+    title: `Delete ${countOf(rows.length, "document")}?`,
     text: `${named}${more}: removed with vectors and cached answers. This can't be undone.`,
-    action: "Delete",
+    action: `Delete ${countOf(rows.length, "document")}`,
     run: async () => {
-      await forEach(rows, (row) => call("DELETE", `/v1/documents/${segment(row.document_id)}`), pages.show);
-      announce(`${countOf(rows)} deleted`);
+      await removeAll();
+      announce(`${countOf(rows.length, "document")} deleted`);
     },
   });
 }

@@ -5,8 +5,9 @@ import { fieldsOf } from "./address.js";
 import { call } from "./api.js";
 import { documentLink } from "./documents.js";
 import { fill, h } from "./dom.js";
+import { table } from "./lists.js";
 import { currentCaller } from "./session.js";
-import { announce, badge, bar, copyButton, field, formatNumber, select, submit, table } from "./ui.js";
+import { announce, badge, bar, copyButton, field, formatNumber, select, submit } from "./ui.js";
 
 const TOGETHER = 32; // questions of one call
 const QUESTIONS_MAX = 1_000;

@@ -2,7 +2,8 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { announce, field, note, submit, table } from "./ui.js";
+import { table } from "./lists.js";
+import { announce, announceProblem, field, note, submit } from "./ui.js";
 
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv";
@@ -26,7 +27,7 @@ export async function exportFaqs(button, format) {
     URL.revokeObjectURL(address);
     announce("The file is being saved");
   } catch (problem) {
-    announce(problem.message, "bad");
+    announceProblem(problem);
   } finally {
     button.disabled = false;
   }

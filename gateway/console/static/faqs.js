@@ -4,7 +4,8 @@ import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { faqEditor } from "./faq-editor.js";
 import { exportFaqs, importForm } from "./faq-transfer.js";
-import { announce, badge, confirmDialog, empty, field, formatNumber, load, pager, table } from "./ui.js";
+import { pager, table } from "./lists.js";
+import { announce, announceProblem, badge, confirmDialog, empty, field, formatNumber, load } from "./ui.js";
 
 const PAGE = 50;
 const ALL = "all"; // of the categories; the empty text is that of FAQs without one
@@ -127,7 +128,7 @@ async function setActive(faq, button, changed) {
     announce(faq.active ? "No search finds it any more" : "The next search finds it");
     await changed();
   } catch (problem) {
-    announce(problem.message, "bad");
+    announceProblem(problem);
   } finally {
     button.disabled = false;
   }

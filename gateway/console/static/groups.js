@@ -2,7 +2,8 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { announce, confirmDialog, empty, field, formatInstant, formatNumber, pager, submit, table } from "./ui.js";
+import { pager, table } from "./lists.js";
+import { announce, confirmDialog, empty, field, formatInstant, formatNumber, submit } from "./ui.js";
 
 export function render(content, { argument, signal }) {
   if (argument) showGroup(content, argument, signal);

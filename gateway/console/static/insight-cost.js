@@ -2,7 +2,8 @@
 
 import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
-import { bar, formatNumber, table } from "./ui.js";
+import { table } from "./lists.js";
+import { bar, formatNumber } from "./ui.js";
 
 const DAY_MS = 86_400_000;
 const WARN = 0.8; // of a limit

@@ -2,7 +2,8 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { announce, bar, confirmDialog, field, formatNumber, select, submit, table } from "./ui.js";
+import { table } from "./lists.js";
+import { announce, bar, confirmDialog, field, formatNumber, select, submit } from "./ui.js";
 
 const QUESTIONS = 10;
 const DEFAULT_DAYS = "30";

@@ -6,8 +6,9 @@ import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
 import { costCard, quotaCard } from "./insight-cost.js";
 import { askedCard, openCard } from "./insight-questions.js";
+import { table } from "./lists.js";
 import { isOn } from "./session.js";
-import { badge, empty, field, formatInstant, formatNumber, load, note, select, submit, table } from "./ui.js";
+import { badge, empty, field, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
 
 const DAY_MS = 86_400_000;
 const HOURLY_DAYS = 2; // up to so many days are shown by hour

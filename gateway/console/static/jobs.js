@@ -2,9 +2,10 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
+import { chooser, rowByRow, table } from "./lists.js";
 import { follow } from "./live.js";
 import { isAdmin } from "./session.js";
-import { announce, badge, chooser, confirmDialog, empty, field, forEach, formatCounts, formatInstant, openDialog, select, table } from "./ui.js";
+import { announce, announceProblem, badge, confirmDialog, empty, field, formatCounts, formatInstant, openDialog, select } from "./ui.js";
 
 const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
@@ -21,7 +22,7 @@ export function render(content, { argument, signal }) {
     (page) => [jobTable(page, cursors.length, ask, several), pageButtons(page.cursor)],
     signal,
   );
-  const several = !isAdmin() ? null : chooser((job) => job.job_id, [
+  const several = !isAdmin() ? null : chooser(nameOf, [
     { label: "Replay", kind: "primary", isFor: hasFailed, act: (jobs) => replay(jobs, ask) },
     { label: "Delete", kind: "danger", isFor: isAtRest, act: (jobs) => drop(jobs, ask) },
   ]);
@@ -46,6 +47,7 @@ export function render(content, { argument, signal }) {
   );
 }
 
+const nameOf = (job) => job.job_id;
 const hasFailed = (job) => job.state === "failed";
 const isAtRest = (job) => job.state !== "running";
 
@@ -95,21 +97,22 @@ function showJob(job) {
 
 async function replay(jobs, ask) {
   try {
-    await forEach(jobs, (job) => call("POST", `/v1/jobs/${segment(job.job_id)}/replay`), ask);
+    await rowByRow(jobs, nameOf, (job) => call("POST", `/v1/jobs/${segment(job.job_id)}/replay`), ask)();
     announce(jobs.length === 1 ? "The job is queued again" : `${jobs.length} jobs are queued again`);
   } catch (problem) {
-    announce(problem.message, "bad");
+    announceProblem(problem);
   }
 }
 
 function drop(jobs, ask) {
   const what = jobs.length === 1 ? `The record of ${jobs[0].kind} of ${jobs[0].target} is removed. If the job waits, it is not done.` : "Their records are removed. Those that wait are not done.";
+  const dropAll = rowByRow(jobs, nameOf, (job) => call("DELETE", `/v1/jobs/${segment(job.job_id)}`), ask);
   confirmDialog({
     title: jobs.length === 1 ? "Delete the job?" : `Delete ${jobs.length} jobs?`,
     text: what,
     action: "Delete",
     run: async () => {
-      await forEach(jobs, (job) => call("DELETE", `/v1/jobs/${segment(job.job_id)}`), ask);
+      await dropAll();
       announce(jobs.length === 1 ? "The job is deleted" : `${jobs.length} jobs are deleted`);
     },
   });

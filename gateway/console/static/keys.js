@@ -3,24 +3,21 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
+import { chooser, pager, rowByRow, table } from "./lists.js";
 import { currentCaller, isAdmin, isOperator } from "./session.js";
 import {
   announce,
   badge,
   checkbox,
-  chooser,
   confirmDialog,
   empty,
   field,
-  forEach,
   formatInstant,
   listOf,
   openDialog,
-  pager,
   select,
   showSecret,
   submit,
-  table,
 } from "./ui.js";
 
 // A publisher may make documents public, a provisioner manages users and groups by SCIM.
@@ -137,12 +134,13 @@ function rotate(key, pages) {
 
 function revoke(keys, pages) {
   const [key] = keys;
+  const revokeAll = rowByRow(keys, (each) => each.id, (each) => call("DELETE", `/v1/keys/${segment(each.id)}`), pages.reset);
   confirmDialog({
     title: keys.length === 1 ? `Revoke the key of ${key.subject}?` : `Revoke ${keys.length} keys?`,
     text: `${isOwn(key) ? "You are logged in with this key. " : ""}${keys.length === 1 ? "It and its tokens are" : "They and their tokens are"} refused from the next request on.`,
     action: "Revoke",
     run: async () => {
-      await forEach(keys, (each) => call("DELETE", `/v1/keys/${segment(each.id)}`), pages.reset);
+      await revokeAll();
       announce(keys.length === 1 ? "The key is revoked" : `${keys.length} keys are revoked`);
     },
   });

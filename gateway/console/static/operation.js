@@ -5,9 +5,10 @@ import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
 import { TIERS, percentile, periodsOf } from "./insight.js";
+import { table } from "./lists.js";
 import { follow } from "./live.js";
 import { isOn } from "./session.js";
-import { badge, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select, table } from "./ui.js";
+import { badge, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select } from "./ui.js";
 
 const DAY_MS = 86_400_000;
 // Others change with each reading, and the page would be drawn anew.

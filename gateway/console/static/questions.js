@@ -4,8 +4,9 @@ import { call, segment } from "./api.js";
 import { confidenceCard } from "./confidence.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
+import { pager } from "./lists.js";
 import { isOn } from "./session.js";
-import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, pager, select, submit } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, select, submit } from "./ui.js";
 
 const STATES = [
   ["open", "Open"],

@@ -2,7 +2,8 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
-import { badge, copyButton, empty, field, load, table } from "./ui.js";
+import { table } from "./lists.js";
+import { badge, copyButton, empty, field, load } from "./ui.js";
 
 const DEPTH_MAX = 4; // of fields within fields
 const ANY = 2 ** 31 - 1; // no limit of the API, but of the database's numbers

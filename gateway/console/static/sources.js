@@ -2,10 +2,11 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
+import { table } from "./lists.js";
 import { follow } from "./live.js";
 import { publicDocuments } from "./public-documents.js";
 import { isOn } from "./session.js";
-import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
+import { announce, announceProblem, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit } from "./ui.js";
 
 const KINDS = [
   ["folder"],
@@ -108,7 +109,7 @@ function actions(row, ask) {
       await run();
       announce(text);
     } catch (problem) {
-      announce(problem.message, "bad");
+      announceProblem(problem);
     }
     ask();
   };

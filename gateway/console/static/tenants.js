@@ -3,7 +3,8 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { monthlyCost, quotaTable } from "./insight-cost.js";
-import { announce, badge, confirmDialog, empty, field, formatBytes, formatInstant, formatNumber, load, note, pager, submit, table } from "./ui.js";
+import { pager, table } from "./lists.js";
+import { announce, badge, confirmDialog, empty, field, formatBytes, formatInstant, formatNumber, load, note, submit } from "./ui.js";
 
 const QUOTAS = [["documents", "Documents"], ["chunks", "Chunks"], ["bytes", "Bytes"], ["sources", "Sources"]];
 

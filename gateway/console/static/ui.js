@@ -1,7 +1,6 @@
-/* The building blocks of all pages: fields, notes, tables, dialogs, and the states of a part that
- * loads: loading, empty, failed, ready. */
+/* The building blocks of all pages: fields, notes, dialogs, and the states of a part that loads: loading,
+ * empty, failed, ready. */
 
-import { fieldsOf } from "./address.js";
 import { fill, h, uniqueId } from "./dom.js";
 
 const SHOWN_MS = 6_000;
@@ -12,6 +11,9 @@ const instants = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeSty
 
 export const formatNumber = (value, digits = 0) =>
   digits ? value.toFixed(digits) : numbers.format(value);
+
+/** Such as "1 document" or "1,200 documents". */
+export const countOf = (number, noun) => `${formatNumber(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 /** What a job did: its numbers that are not 0, and its texts. */
 export function formatCounts(counts) {
@@ -86,10 +88,18 @@ export function problemNote(problem, retry, labelOf = () => null) {
         {},
         problem.errors.map((error) => h("li", {}, labelOf(error.field) ?? h("code", {}, error.field), ` ${error.detail}`)),
       ),
+    problem.failures && h("ul", {}, reasonsOf(problem.failures).map(([reason, names]) => h("li", {}, `${reason} `, names.map((name, index) => [index > 0 && ", ", h("code", {}, name)])))),
     problem.retryAfter && h("span", {}, `Retry in ${problem.retryAfter} s.`),
     problem.requestId && h("span", { class: "small" }, `Request ${problem.requestId}`),
     retry && h("div", { class: "row" }, h("button", { type: "button", onclick: retry }, "Try again")),
   );
+}
+
+/** By reason, the names of the rows that failed for it. */
+function reasonsOf(failures) {
+  const byReason = new Map();
+  for (const [name, reason] of failures) byReason.set(reason, [...(byReason.get(reason) ?? []), name]);
+  return [...byReason];
 }
 
 export function empty(title, text, ...actions) {
@@ -167,87 +177,6 @@ function controlOf(form, path) {
 }
 
 const labelOf = (control) => control?.labels?.[0] && h("strong", {}, control.labels[0].textContent);
-
-/**
- * columns: {label, cell(row), isNumber, sortBy(row)}; the first is the row's header. By one with `sortBy`,
- * a number or a text, a click on its label orders the rows: numbers begin with the largest.
- * several: of a `chooser`, if rows can be chosen.
- */
-export function table(caption, columns, rows, several = null) {
-  const body = h("tbody");
-  const boxes = several?.(rows);
-  const show = (shown) => fill(body, shown.map((row) => h("tr", {}, boxes?.cell(row), columns.map((column, index) => cell(column, row, index)))));
-  const head = h("tr", {}, boxes?.heading, columns.map((column) => heading(column, (isDescending) => {
-    for (const other of head.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
-    show(ordered(rows, column.sortBy, isDescending));
-  })));
-  show(rows);
-  const scroll = h("div", { class: "scroll" }, h("table", { class: "cards" }, h("caption", {}, caption), h("thead", {}, head), body));
-  return several ? [scroll, boxes.actions] : scroll;
-}
-
-/**
- * Lets one choose several rows of a table. nameOf(row): tells it from all others, also to screen readers.
- * actions: {label, kind, isFor(row), act(rows)}. What is chosen stays so while the table is made anew.
- */
-export function chooser(nameOf, actions) {
-  let names = new Set();
-  return (rows) => {
-    names = new Set(rows.map(nameOf).filter((name) => names.has(name)));
-    const all = h("input", { type: "checkbox", "aria-label": "Choose all that are shown", onchange: () => choose(rows, all.checked) });
-    const boxes = new Map(rows.map((row) => [row, h("input", { type: "checkbox", "aria-label": `Choose ${nameOf(row)}`, onchange: (event) => choose([row], event.target.checked) })]));
-    const place = h("div", { class: "row chosen", role: "group", "aria-label": "What is chosen" });
-    const choose = (some, isChosen) => {
-      for (const row of some) names[isChosen ? "add" : "delete"](nameOf(row));
-      for (const [row, box] of boxes) box.checked = names.has(nameOf(row));
-      Object.assign(all, { checked: names.size > 0 && names.size === rows.length, indeterminate: names.size > 0 && names.size < rows.length });
-      const chosen = rows.filter((row) => names.has(nameOf(row)));
-      fill(place, chosen.length > 0 && [h("strong", { role: "status" }, `${chosen.length} chosen`), actions.map((action) => actionButton(action, chosen.filter(action.isFor)))]);
-    };
-    choose([], true);
-    return { heading: h("td", { class: "choice" }, all), cell: (row) => h("td", { class: "choice" }, boxes.get(row)), actions: place };
-  };
-}
-
-const actionButton = ({ label, kind, act }, rows) =>
-  rows.length > 0 && h("button", { type: "button", class: kind, onclick: () => act(rows) }, `${label} ${rows.length}`);
-
-/** Do the work for each row, also after one that fails: the first problem is thrown at the end, after `again`. */
-export async function forEach(rows, work, again) {
-  const problems = [];
-  for (const row of rows) await work(row).catch((problem) => problems.push(problem));
-  again();
-  if (problems.length) throw problems[0];
-}
-
-/** order: orders the rows by the column. */
-function heading(column, order) {
-  if (!column.label) return h("td", {}, h("span", { class: "visually-hidden" }, "Actions"));
-  if (!column.sortBy) return h("th", { scope: "col", class: column.isNumber && "number" }, column.label);
-  const sort = () => {
-    const before = node.getAttribute("aria-sort");
-    const isDescending = before ? before === "ascending" : Boolean(column.isNumber);
-    order(isDescending);
-    node.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
-  };
-  const node = h("th", { scope: "col", class: column.isNumber && "number" }, h("button", { type: "button", class: "sort", title: "Order the rows that are shown", onclick: sort }, column.label));
-  return node;
-}
-
-/** Equal rows stay as they are; those without a value come last. */
-function ordered(rows, sortBy, isDescending) {
-  const isMissing = (row) => Number((sortBy(row) ?? "") === "");
-  const compare = (one, other) => (typeof one === "number" ? one - other : String(one).localeCompare(String(other)));
-  return rows.toSorted((one, other) => isMissing(one) - isMissing(other) || (isDescending ? -1 : 1) * compare(sortBy(one), sortBy(other)));
-}
-
-function cell(column, row, index) {
-  const content = column.cell(row);
-  if (index === 0) return h("th", { scope: "row" }, content);
-  const whole = Array.isArray(content) ? h("div", {}, content) : content; // beside its label on a phone
-  const kind = column.isNumber ? "number" : column.label ? null : "actions";
-  return h("td", { class: kind, "data-label": column.label }, whole);
-}
 
 /**
  * Open a dialog; `build(close)` answers its content. The element with the focus gets it back.
@@ -339,11 +268,17 @@ export function copyButton(text, label = "Copy") {
 
 /** Show a message for some seconds; screen readers read it. undo: called by its button. */
 export function announce(text, kind = "good", undo = null) {
-  const place = document.querySelector(".status");
   const taken = () => (message.remove(), undo());
   const message = note(kind, text, undo && h("div", { class: "row" }, h("button", { type: "button", onclick: taken }, "Undo")));
-  place?.append(message);
-  setTimeout(() => message.remove(), undo ? UNDO_MS : SHOWN_MS);
+  showFor(message, undo ? UNDO_MS : SHOWN_MS);
+}
+
+/** Show for some seconds what went wrong with an action that has no form. */
+export const announceProblem = (problem) => showFor(problemNote(problem), UNDO_MS);
+
+function showFor(message, ms) {
+  document.querySelector(".status")?.append(message);
+  setTimeout(() => message.remove(), ms);
 }
 
 /** A bar whose value is told in text beside it. share: 0 to 1. mark: likewise, a line at that place. */
@@ -356,52 +291,3 @@ export function bar(share, kind = "", mark = null) {
 }
 
 const percent = (share) => `${Math.max(0, Math.min(1, share)) * 100}%`;
-
-/**
- * A form that narrows a list. controls: by the name of the query's field, [label, control]. fields: of
- * the address, which fill it first. onFilter: called after a change. `filter` answers what was chosen.
- */
-export function filterForm(controls, fields, onFilter) {
-  const place = h("div");
-  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, [, control]]) => [name, control.value.trim()]));
-  const narrow = () => {
-    filter = chosen();
-    return onFilter();
-  };
-  const node = h(
-    "form",
-    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(node, place, narrow)) },
-    h("div", { class: "row end filters" }, Object.entries(controls).map(([name, [label, control]]) => field(label, control, { name })), h("button", { type: "submit" }, "Filter")),
-    place,
-  );
-  fieldsOf(node).write(fields);
-  let filter = chosen(); // of the list that is shown
-  return { node, filter: () => filter };
-}
-
-/**
- * The pages of a list with a cursor: at most one page is in the document at a time.
- * name: what is listed, by which screen readers tell two lists apart. first: the cursor to begin
- * at. onMove: called with the cursor of the page that is shown next.
- */
-export function pager(name, element, fetchPage, render, { first = "", onMove = () => {} } = {}) {
-  const cursors = first ? ["", first] : [""];
-  const show = () =>
-    load(element, async () => {
-      const page = await fetchPage(cursors.at(-1));
-      if (cursors.length === 1 && !page.cursor) return render(page, 1);
-      const buttons = h(
-        "nav",
-        { class: "row", "aria-label": `Pages of ${name}` },
-        cursors.length > 1 && h("button", { type: "button", onclick: back }, isAtFirst() ? "First page" : "Previous page"),
-        page.cursor && h("button", { type: "button", onclick: () => forward(page.cursor) }, "Next page"),
-        !first && h("span", { class: "muted small" }, `Page ${cursors.length}`),
-      );
-      return [render(page, cursors.length), buttons];
-    });
-  const isAtFirst = () => first && cursors.length === 2; // what came before it is not known
-  const moved = () => (onMove(cursors.at(-1)), show());
-  const back = () => (cursors.pop(), moved());
-  const forward = (cursor) => (cursors.push(cursor), moved());
-  return { show, reset: () => (cursors.splice(1), moved()) };
-}

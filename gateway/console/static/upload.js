@@ -2,8 +2,9 @@
 
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
+import { table } from "./lists.js";
 import { isText, uploadExtracted } from "./upload-extracted.js";
-import { badge, checkbox, field, listOf, note, table } from "./ui.js";
+import { badge, checkbox, field, listOf, note } from "./ui.js";
 
 const FILES_MAX = 200; // of one choice: more belong into a source
 const BYTES_MAX = 4_194_304;

@@ -1,40 +1,17 @@
 """The documents page: listing, reading, sharing, editing by two, deleting."""
 
-from collections.abc import Iterable
-from typing import Any
-
-import orjson
 import pytest
 from playwright.async_api import Browser, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.console.browser import DESKTOP, PHONE, Console, tab
+from tests.gateway.console.documents import ids, put_all, stored
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
 SCRIPT = "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title='stolen'\">"
-
-
-async def ids(caller: Caller) -> list[str]:
-    answer = await caller.call("GET", "/v1/documents")
-    return [document["document_id"] for document in answer.json()["documents"]]
-
-
-async def stored(caller: Caller, document_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = (await caller.call("GET", f"/v1/documents/{document_id}")).json()
-    return found
-
-
-async def put_all(caller: Caller, documents: Iterable[dict[str, Any]]) -> None:
-    written = await caller.call(
-        "POST",
-        "/v1/documents/batch",
-        content=b"\n".join(map(orjson.dumps, documents)),
-        headers={"Content-Type": "application/x-ndjson"},
-    )
-    assert written.status_code == 200, written.text
 
 
 @pytest.mark.thorough
@@ -286,27 +263,6 @@ async def test_deleting_asks_first(console: Console, ana: Caller) -> None:
     await expect(page.locator(".empty")).to_contain_text("No documents")
 
     problem(await ana.call("GET", "/v1/documents/leave"), 404)
-
-
-async def test_several_are_chosen_and_deleted_and_no_other(console: Console, ana: Caller) -> None:
-    await put_all(ana, [{"document_id": name, "text": "20 days"} for name in "abcd"])
-    await console.open(ana.key, "#/documents")
-    page = console.page
-
-    await page.get_by_label("Choose all that are shown").check()
-    await page.get_by_label("Choose b").uncheck()
-    await page.get_by_role("button", name="Document", exact=True).click()  # orders the rows
-    await expect(page.get_by_label("Choose a", exact=True)).to_be_checked()
-    await ana.call("DELETE", "/v1/documents/a")  # in another tab, meanwhile
-    assert await ids(ana) == ["b", "c", "d"]
-    await page.get_by_role("button", name="Delete 3").click()
-    dialog = page.get_by_role("dialog")
-    await expect(dialog).to_contain_text("a, c, d: removed")
-    await dialog.get_by_role("button", name="Delete").click()
-
-    await expect(dialog.get_by_role("alert")).to_contain_text("does not exist")
-    await expect(page.locator("tbody tr")).to_have_count(1)
-    assert await ids(ana) == ["b"]
 
 
 async def test_a_reader_is_offered_nothing_that_it_may_not_do_and_told_of_nothing_else(

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import FilePayload, expect
 
 from tests.gateway.console.browser import Console
-from tests.gateway.console.test_documents_page import ids, stored
+from tests.gateway.console.documents import ids, stored
 from tests.gateway.support.gateways import Caller, Gateway
 from tests.ingest.sources.files import docx, pdf
 
