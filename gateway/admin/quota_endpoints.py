@@ -1,6 +1,7 @@
 """A tenant's budget and quotas."""
 
 from dataclasses import asdict
+from datetime import date
 
 from starlette.responses import Response
 
@@ -17,10 +18,19 @@ from index.tenants.usage import MonthlyUsage
 
 async def month_of(services: AdminServices, tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
+    month = await services.stores.usage.month(tenant, await current_month(services))
+    return MonthlyUsage(month.cost, budget_of(services, month))
+
+
+async def current_month(services: AdminServices) -> date:
+    """The month's first day, once the usage that this process has counted is stored."""
     await services.usage_meter.pending.flush()
-    month = await services.stores.usage.month(tenant, utc_now().date().replace(day=1))
-    is_default = month.budget is None
-    return MonthlyUsage(month.cost, services.settings.budget_month if is_default else month.budget)
+    return utc_now().date().replace(day=1)
+
+
+def budget_of(services: AdminServices, month: MonthlyUsage) -> float | None:
+    """The limit that applies: the tenant's own, or that of all tenants."""
+    return services.settings.budget_month if month.budget is None else month.budget
 
 
 async def get_budget(context: RequestContext[AdminServices]) -> Response:

@@ -1,6 +1,6 @@
 """Tenants, for the operator; one tenant, and what its admin decides about it, for an admin."""
 
-from typing import Any
+from typing import Any, cast, get_args
 
 from starlette.responses import Response
 
@@ -9,7 +9,7 @@ from cache.redis.store import RedisStore
 from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.path_tenant import own_tenant
-from gateway.admin.quota_endpoints import month_of, quotas_answer
+from gateway.admin.quota_endpoints import budget_of, current_month, quotas_answer
 from gateway.admin.tenant_schemas import (
     CacheClearedAnswer,
     ConsistencyAnswer,
@@ -25,20 +25,32 @@ from gateway.admin.tenant_schemas import (
 )
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from index.tenants.tenant_store import TenantSummary
+from index.tenants.tenant_store import TenantOrder, TenantSummary
 
 _PAGE_MAX = 100
 
 
 async def list_tenants(context: RequestContext[AdminServices]) -> Response:
-    """List tenants by identifier; `cursor` is the last identifier of the previous page."""
-    cursor = context.request.query_params.get("cursor", "")
-    after = schemas.parse_value("cursor", schemas.LINE, cursor)
-    rows = await context.services.stores.tenants.page(after=after, limit=_PAGE_MAX + 1)
+    """List tenants by identifier or cost; `cursor` is the last identifier of the previous page."""
+    query = context.request.query_params
+    line = {
+        name: schemas.parse_value(name, schemas.LINE, query.get(name, ""))
+        for name in ("cursor", "contains")
+    }
+    order = query.get("order", "id")
+    if order not in get_args(TenantOrder):
+        raise problems.invalid_field("order", f"must be one of {', '.join(get_args(TenantOrder))}")
+    rows = await context.services.stores.tenants.page(
+        after=line["cursor"],
+        limit=_PAGE_MAX + 1,
+        month=await current_month(context.services),
+        contains=line["contains"],
+        order=cast("TenantOrder", order),
+    )
     page = rows[:_PAGE_MAX]
     return json_response(
         TenantsAnswer(
-            tenants=tuple(TenantSummaryBody(**_summary(row)) for row in page),
+            tenants=tuple(TenantSummaryBody(**_summary(context.services, row)) for row in page),
             cursor=page[-1].tenant if len(rows) > len(page) else None,
         )
     )
@@ -46,13 +58,13 @@ async def list_tenants(context: RequestContext[AdminServices]) -> Response:
 
 async def get_tenant(context: RequestContext[AdminServices]) -> Response:
     tenant = await own_tenant(context)
-    inventory = await context.services.stores.tenants.inventory(tenant)
+    month = await current_month(context.services)
+    inventory = await context.services.stores.tenants.inventory(tenant, month)
     if inventory is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
-    month = await month_of(context.services, tenant)
     return json_response(
         TenantInventoryAnswer(
-            **_summary(inventory.summary),
+            **_summary(context.services, inventory.summary),
             sources=inventory.summary.stored.sources,
             groups=inventory.groups,
             keys=inventory.keys,
@@ -60,8 +72,6 @@ async def get_tenant(context: RequestContext[AdminServices]) -> Response:
             revision=inventory.revision,
             access_revision=inventory.access_revision,
             cache_entries=await _cache_entries(context.services.store, tenant),
-            cost_month=round(month.cost, 6),
-            budget_month=month.budget,
             quotas=quotas_answer(*await context.services.stores.quotas.get(tenant)),
         )
     )
@@ -82,7 +92,7 @@ async def _cache_entries(store: RedisStore, tenant: str) -> int | None:
         return None
 
 
-def _summary(summary: TenantSummary) -> dict[str, Any]:
+def _summary(services: AdminServices, summary: TenantSummary) -> dict[str, Any]:
     return {
         "id": summary.tenant,
         "name": summary.name,
@@ -91,6 +101,8 @@ def _summary(summary: TenantSummary) -> dict[str, Any]:
         "documents": summary.stored.documents,
         "chunks": summary.stored.chunks,
         "bytes": summary.stored.bytes,
+        "cost_month": round(summary.month.cost, 6),
+        "budget_month": budget_of(services, summary.month),
     }
 
 

@@ -25,10 +25,12 @@ class TenantSummaryBody(TenantAnswer):
     documents: int = Field(description="number of documents")
     chunks: int = Field(description="with summaries")
     bytes: int = Field(description="of texts, in UTF-8, and of uploaded files")
+    cost_month: float = Field(description="cost of this month so far")
+    budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
 
 
 class TenantsAnswer(Body):
-    tenants: tuple[TenantSummaryBody, ...] = Field(description="tenants, by identifier")
+    tenants: tuple[TenantSummaryBody, ...] = Field(description="tenants, by identifier or by cost")
     cursor: str | None = Field(description="of the next page; null: there is none")
 
 
@@ -42,8 +44,6 @@ class TenantInventoryAnswer(TenantSummaryBody):
     cache_entries: int | None = Field(
         description="answers in Redis, some of which may be outdated; null: Redis does not answer"
     )
-    cost_month: float = Field(description="cost of this month so far")
-    budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
     quotas: QuotasAnswer = Field(description="what the tenant stores now, and may store")
 
 

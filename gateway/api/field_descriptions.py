@@ -100,6 +100,7 @@ OF_BODY_FIELDS: Mapping[str, str] = {
 
 OF_PARAMETERS: Mapping[str, str] = {
     "chunks": "whether the document comes with its chunks",
+    "contains": "only tenants whose identifier or name contains this, in any case",
     "cursor": "`cursor` of the previous page",
     "document": "only rows that name this document",
     "document_id": "identifier of the document",
@@ -111,6 +112,7 @@ OF_PARAMETERS: Mapping[str, str] = {
     "language": "only documents in this language",
     "limit": "most items of the page",
     "name": "name of the strategy",
+    "order": "by `id`, the default, or by `cost` of this month, the highest first",
     "prefix": "only documents whose identifiers begin so",
     "since": "only rows from this time on",
     "source": "name of the source",

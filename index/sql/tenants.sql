@@ -19,16 +19,33 @@ ON CONFLICT DO NOTHING RETURNING tenant;
 -- name: exists
 SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
+-- fragment: summary
+-- $2 first day of the month
+tenant, name, created_at, is_being_deleted, documents, chunks, stored_bytes, budget_month,
+coalesce((SELECT sum(cost) FROM usage WHERE usage.tenant = tenants.tenant AND day >= $2), 0) AS cost_month
+
+-- fragment: listed
+-- $3 limit, $4 what the identifier or the name contains, '' for all
+SELECT :summary FROM tenants
+WHERE tenant <> 'public' AND (strpos(lower(tenant), lower($4)) > 0 OR strpos(lower(name), lower($4)) > 0)
+
 -- name: page
--- $1 the last tenant of the previous page, $2 limit.
-SELECT tenant, name, created_at, is_being_deleted, documents, chunks, stored_bytes
-FROM tenants WHERE tenant > $1 AND tenant <> 'public' ORDER BY tenant LIMIT $2;
+-- $1 the last tenant of the previous page
+:listed AND tenant > $1 ORDER BY tenant LIMIT $3;
+
+-- name: page_by_cost
+-- $1 the last tenant of the previous page. Those that cost most come first; the next page begins below what the
+-- last tenant costs by now.
+WITH listed AS (:listed),
+last AS (SELECT -cost_month AS position FROM listed WHERE tenant = $1)
+SELECT * FROM listed
+WHERE $1 = '' OR (-cost_month, tenant) > ((SELECT position FROM last), $1)
+ORDER BY cost_month DESC, tenant LIMIT $3;
 
 -- name: inventory
 -- $1 tenant. A key that has expired or was revoked, and a token, are not counted.
 SELECT
-    tenant, name, created_at, is_being_deleted, documents, chunks, stored_bytes, revision,
-    access_revision, languages,
+    :summary, revision, access_revision, languages,
     (SELECT count(*) FROM sources WHERE sources.tenant = $1) AS sources,
     (SELECT count(*) FROM groups WHERE groups.tenant = $1) AS groups,
     (

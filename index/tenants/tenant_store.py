@@ -3,7 +3,8 @@
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from typing import Literal, TypeAlias
 
 import structlog
 
@@ -13,8 +14,11 @@ from index.errors import DatabaseUnavailable, GroupHeld, TenantMissing
 from index.model.quota import StoredAmounts
 from index.postgres.database import Database
 from index.postgres.session import Row
+from index.tenants.usage import MonthlyUsage
 
 log = structlog.get_logger()
+
+TenantOrder: TypeAlias = Literal["cost", "id"]
 
 _HOLDERS_MAX = 20  # keys named in an error
 _LATEST_MAX = 10_000  # tenants; about 3 MB
@@ -57,13 +61,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class TenantSummary:
-    """stored: without sources, which are not counted."""
+    """stored: without sources, which are not counted. month: what the current one costs so far."""
 
     tenant: str
     name: str
     created_at: datetime
     is_being_deleted: bool
     stored: StoredAmounts
+    month: MonthlyUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +101,20 @@ class TenantStore:
                 await audit_log.append(session, tenant, "tenant.create", tenant)
             return row is not None
 
-    async def page(self, *, after: str, limit: int) -> list[TenantSummary]:
-        """All tenants by identifier, also those that are being deleted."""
-        return [_summary(row) for row in await self._database.rows("tenants.page", after, limit)]
+    async def page(
+        self, *, after: str, limit: int, month: date, contains: str = "", order: TenantOrder = "id"
+    ) -> list[TenantSummary]:
+        """Tenants by identifier or by cost, also those that are being deleted.
 
-    async def inventory(self, tenant: str) -> TenantInventory | None:
-        row = await self._database.row("tenants.inventory", tenant)
+        month: its first day. contains: a part of the identifier or the name, in any case.
+        """
+        statement = "tenants.page_by_cost" if order == "cost" else "tenants.page"
+        rows = await self._database.rows(statement, after, month, limit, contains)
+        return [_summary(row) for row in rows]
+
+    async def inventory(self, tenant: str, month: date) -> TenantInventory | None:
+        """month: its first day."""
+        row = await self._database.row("tenants.inventory", tenant, month)
         if row is None:
             return None
         return TenantInventory(
@@ -300,6 +313,7 @@ def _summary(row: Row, sources: int = 0) -> TenantSummary:
         row["created_at"],
         row["is_being_deleted"],
         quotas.amounts_of(row) + StoredAmounts(sources=sources),
+        MonthlyUsage(row["cost_month"], row["budget_month"]),
     )
 
 

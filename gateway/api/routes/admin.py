@@ -81,9 +81,13 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         "/v1/tenants",
         tenant_endpoints.list_tenants,
         needs="operator",
-        summary="List the tenants and what they store",
+        summary="List the tenants, what they store and what they cost",
         answer=tenant_schemas.TenantsAnswer,
-        parameters={"cursor": parameters.LINE_CURSOR},
+        parameters={
+            "contains": parameters.LINE,
+            "cursor": parameters.LINE_CURSOR,
+            "order": parameters.one_of("cost", "id"),
+        },
     ),
     ApiRoute(
         "GET",

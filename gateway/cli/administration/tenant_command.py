@@ -1,6 +1,7 @@
 """`nearhit tenant`: the operator lists, creates, clears and deletes tenants."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,15 +54,16 @@ def list_tenants(as_json: AsJson = False) -> None:
     async def run(database: "Database") -> "list[TenantSummary]":
         from index.tenants.tenant_store import TenantStore
 
-        return await TenantStore(database).page(after="", limit=_LISTED_MAX)
+        month = datetime.now(UTC).date().replace(day=1)
+        return await TenantStore(database).page(after="", limit=_LISTED_MAX, month=month)
 
     def cells(row: "TenantSummary") -> list[str]:
         stored = (row.stored.documents, row.stored.chunks, row.stored.bytes)
         state = "is being deleted" if row.is_being_deleted else ""
-        amounts = [f"{amount:,}" for amount in stored]
+        amounts = [*(f"{amount:,}" for amount in stored), f"{row.month.cost:,.2f}"]
         return [row.tenant, row.name, format_instant(row.created_at), *amounts, state]
 
-    names = ("tenant", "name", "created", "documents", "chunks", "bytes", "state")
+    names = ("tenant", "name", "created", "documents", "chunks", "bytes", "cost_month", "state")
     common.print_rows(common.run_on_database(run), cells, names, "no tenants", as_json=as_json)
 
 

@@ -11,7 +11,7 @@ const COLOURS = 8; // classes operation-0 … in the style
 const COST_DIGITS = 2;
 const SMALL_DIGITS = 4;
 
-const formatCost = (cost) => (cost === 0 ? "0" : cost.toFixed(Math.abs(cost) < 1 ? SMALL_DIGITS : COST_DIGITS));
+export const formatCost = (cost) => (cost === 0 ? "0" : cost.toFixed(Math.abs(cost) < 1 ? SMALL_DIGITS : COST_DIGITS));
 
 export function costCard({ from, to }, usage) {
   const operations = [...new Set(usage.days.map((day) => day.operation))].sort();
@@ -41,11 +41,16 @@ function rowsOf(from, to, days, name, amount) {
   return rows;
 }
 
+/** The share of this month's limit that is spent. */
+export const budgetShare = ({ cost_month: cost, budget_month: limit }) => (limit ? cost / limit : 1);
+
+export const budgetBar = (month) => bar(budgetShare(month), kindOf(budgetShare(month)));
+
 /** This month's cost beside its limit. */
-export function monthlyCost({ cost_month: cost, budget_month: limit }) {
+export function monthlyCost(month) {
+  const { cost_month: cost, budget_month: limit } = month;
   if (limit === null) return h("p", {}, `This month: ${formatCost(cost)}, without a limit.`);
-  const share = limit ? cost / limit : 1;
-  return h("div", { class: "stack" }, h("p", {}, `This month: ${formatCost(cost)} of ${formatCost(limit)}`), bar(share, kindOf(share)));
+  return h("div", { class: "stack" }, h("p", {}, `This month: ${formatCost(cost)} of ${formatCost(limit)}`), budgetBar(month));
 }
 
 const kindOf = (share) => (share >= 1 ? "bad" : share >= WARN ? "lexical" : "good");

@@ -1,31 +1,43 @@
 /* Tenants, for the operator: what each stores, what it may store and spend, and its end. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { monthlyCost, quotaTable } from "./insight-cost.js";
-import { pager, table } from "./lists.js";
-import { announce, badge, confirmDialog, empty, field, formatBytes, formatInstant, formatNumber, load, note, submit } from "./ui.js";
+import { budgetBar, budgetShare, formatCost, monthlyCost, quotaTable } from "./insight-cost.js";
+import { filterForm, pager, table } from "./lists.js";
+import { announce, badge, confirmDialog, countOf, empty, field, formatBytes, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
 
+const ORDERS = [["id", "by identifier"], ["cost", "what cost most this month"]];
 const QUOTAS = [["documents", "Documents"], ["chunks", "Chunks"], ["bytes", "Bytes"], ["sources", "Sources"]];
 
-export function render(content, { argument, signal }) {
+export function render(content, { argument, fields, signal }) {
   if (argument) showTenant(content, argument, signal);
-  else showList(content, signal);
+  else showList(content, fields, signal);
 }
 
 const tenantPath = (tenant) => `/v1/tenants/${segment(tenant)}`;
 
-function showList(content, signal) {
+function showList(content, fields, signal) {
+  const form = filterForm(
+    {
+      contains: ["Identifier or name contains", h("input", { type: "search", autocomplete: "off" })],
+      order: ["Order", select(ORDERS)],
+    },
+    fields,
+    () => pages.reset(),
+  );
   const list = h("div", { class: "card" });
   const pages = pager(
     "tenants",
     list,
-    async (cursor) => (await call("GET", "/v1/tenants", { query: { cursor }, signal })).data,
-    (page) => tenantTable(page.tenants),
+    async (cursor) => (await call("GET", "/v1/tenants", { query: { cursor, ...form.filter() }, signal })).data,
+    (page) => tenantTable(page.tenants, form.filter().contains),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
   );
   content.append(
-    h("p", { class: "lead" }, "Customers of this deployment. The data of one never meets the data of another, except public documents that it receives."),
+    h("p", { class: "lead" }, "Customers of this deployment, with what each stores and has cost this month. Its documents are found by its own callers: your key reads none of them."),
     createForm(),
+    form.node,
     list,
   );
   pages.show();
@@ -51,23 +63,27 @@ function createForm() {
   );
 }
 
-function tenantTable(tenants) {
-  if (!tenants.length) return empty("No tenants", "Create the first one above.");
+function tenantTable(tenants, contains) {
+  if (!tenants.length) return contains ? empty("No tenants", "No identifier and no name contains it.") : empty("No tenants", "Create the first one above.");
   const total = (name) => tenants.reduce((counted, row) => counted + row[name], 0);
   const sum = (name) => formatNumber(total(name));
   return table(
-    `${tenants.length} tenants on this page, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}`,
+    `${countOf(tenants.length, "tenant")} on this page, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}; cost this month: ${formatCost(total("cost_month"))}`,
     [
       { label: "Tenant", sortBy: (row) => row.id, cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
       { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true, sortBy: (row) => row.documents },
       { label: "Chunks", cell: (row) => formatNumber(row.chunks), isNumber: true, sortBy: (row) => row.chunks },
       { label: "Size", cell: (row) => formatBytes(row.bytes), isNumber: true, sortBy: (row) => row.bytes },
+      { label: "Cost", cell: (row) => formatCost(row.cost_month), isNumber: true, sortBy: (row) => row.cost_month },
+      { label: "Of its limit", isNumber: true, cell: (row) => (row.budget_month === null ? none() : [formatCost(row.budget_month), budgetBar(row)]), sortBy: (row) => (row.budget_month === null ? null : budgetShare(row)) },
       { label: "Created", cell: (row) => formatInstant(row.created_at), sortBy: (row) => row.created_at },
       { label: "State", cell: (row) => (row.is_being_deleted ? badge("being deleted", "warn") : badge("active", "good")) },
     ],
     tenants,
   );
 }
+
+const none = () => h("span", { class: "muted" }, "none");
 
 function showTenant(content, id, signal) {
   const place = h("div", { class: "stack" });
@@ -102,7 +118,7 @@ function overview(tenant, reload) {
       row("Created", formatInstant(tenant.created_at)),
       row("Keys that work", formatNumber(tenant.keys)),
       row("Groups", formatNumber(tenant.groups)),
-      row("Languages", tenant.languages.join(", ") || h("span", { class: "muted" }, "none")),
+      row("Languages", tenant.languages.join(", ") || none()),
       row("Revision", formatNumber(tenant.revision)),
       row("Cached answers", tenant.cache_entries === null ? "unknown: Redis does not answer" : formatNumber(tenant.cache_entries)),
     ),

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
@@ -35,6 +36,55 @@ async def test_the_operator_lists_tenants_page_by_page_without_the_public_one(
     assert "public" not in found
     assert (shown["documents"], shown["chunks"], shown["bytes"]) == (1, 1, len(LEAVE))
     assert shown["is_being_deleted"] is False
+
+
+_TENANTS = """
+    INSERT INTO tenants (tenant, name, budget_month)
+    SELECT 'customer-' || n, CASE n % 2 WHEN 0 THEN 'Even' ELSE 'Ódd 100%_' END, nullif(n % 3, 0)
+    FROM generate_series(101, 350) AS n;
+    INSERT INTO usage (tenant, day, operation, cost)
+    SELECT tenant, current_date - days, 'search', right(tenant, 1)::integer + days
+    FROM tenants, (VALUES (0), (400)) AS of (days) WHERE tenant LIKE 'customer-%';
+"""
+
+
+async def all_pages(gateway: Gateway, query: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        path = f"/v1/tenants?{query}&cursor={cursor}"
+        page = (await gateway.operator.call("GET", path)).json()
+        found += page["tenants"]
+        cursor = page["cursor"]
+    return found
+
+
+@pytest.mark.isolated
+async def test_the_operator_finds_tenants_by_a_part_of_a_name_and_orders_them_by_cost(
+    gateway: Gateway, ana: Caller, admin: Caller, database_url: str
+) -> None:
+    await ana.put("customer-secret", "A document that is named like a tenant.")
+    await run_sql(database_url, _TENANTS)
+
+    by_cost = await all_pages(gateway, "order=cost")
+    odd = await all_pages(gateway, "contains=óDD&order=cost")
+    by_identifier = await all_pages(gateway, "contains=ER-20")
+    literal = await all_pages(gateway, "contains=%25_")
+    nothing = await all_pages(gateway, "contains=secret")
+
+    costs = [(-tenant["cost_month"], tenant["id"]) for tenant in by_cost]
+    assert costs == sorted(costs)
+    assert (len(set(costs)), costs[0]) == (251, (-9.0, "customer-109"))
+    assert {tenant["name"] for tenant in odd} == {"Ódd 100%_"}
+    assert [tenant["id"] for tenant in odd] == [
+        tenant["id"] for tenant in by_cost if tenant["name"] == "Ódd 100%_"
+    ]
+    assert [each["id"] for each in by_identifier] == [f"customer-20{n}" for n in range(10)]
+    assert [each["budget_month"] for each in by_identifier[:3]] == [2.0, None, 1.0]
+    assert len(literal) == 125
+    assert nothing == []
+    problem(await gateway.operator.call("GET", "/v1/tenants?order=name"), 422)
+    problem(await admin.call("GET", "/v1/tenants?contains=customer"), 403)
 
 
 async def test_an_admin_sees_what_its_tenant_stores_and_nothing_of_another(

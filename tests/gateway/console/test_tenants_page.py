@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from common.version import VERSION
+from tests.conftest import run_sql
 from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -154,6 +155,64 @@ async def test_a_click_on_a_columns_label_orders_the_rows_and_another_one_turns_
     await page.set_viewport_size(PHONE)
     await expect(label).to_be_in_viewport()
     assert await console.violations() == []
+
+
+_CUSTOMERS = """
+    INSERT INTO tenants (tenant, name) SELECT 'customer-' || n, 'Customer ' || n
+    FROM generate_series(1001, 1210) AS n;
+    INSERT INTO tenants (tenant, name, budget_month)
+    VALUES (repeat('a', 60), repeat('W', 200), 0.5), ('north', 'شركة الشمال للخدمات', NULL);
+    INSERT INTO usage (tenant, day, operation, cost)
+    SELECT tenant, current_date, 'answer', 1.25 FROM tenants
+    WHERE tenant IN ('north', repeat('a', 60));
+"""
+
+
+@pytest.mark.isolated
+async def test_of_many_tenants_one_is_found_by_a_part_of_its_name_beside_the_costs_of_all(
+    console: Console, gateway: Gateway, ana: Caller, database_url: str
+) -> None:
+    await run_sql(database_url, _CUSTOMERS)
+    await console.open(gateway.operator.key)
+    page, rows = console.page, console.page.locator("tbody tr")
+    part = page.get_by_label("Identifier or name contains")
+    await expect(rows).to_have_count(100)
+
+    await page.get_by_label("Order").select_option("what cost most this month")
+    await page.get_by_role("button", name="Filter").click()
+    await expect(rows.first).to_contain_text("aaaa")
+    await expect(rows.first.locator("[data-label=Cost]")).to_have_text("1.25")
+    await expect(rows.first.locator("[data-label='Of its limit']")).to_have_text("0.5000")
+    await expect(rows.nth(1)).to_contain_text("شركة الشمال للخدمات")
+    await expect(page.locator("caption")).to_contain_text("cost this month: 2.50")
+    assert await console.violations() == []
+    await page.get_by_role("button", name="Next page").click()
+    await expect(rows.first.locator("[data-label=Cost]")).to_have_text("0")
+    second = page.url
+    await page.get_by_role("button", name="Next page").click()
+    await page.go_back()
+    assert page.url == second
+
+    await part.fill("الشمال")
+    await part.press("Enter")
+    await expect(rows).to_have_count(1)
+    found = page.url
+    await rows.get_by_role("link", name="north").click()
+    await expect(page.get_by_role("heading", level=2)).to_contain_text(["الشمال"])
+    await page.goto("about:blank")
+    await page.goto(found)
+    await console.log_in(gateway.operator.key)
+    await expect(rows).to_have_count(1)
+    await expect(part).to_have_value("الشمال")
+    await part.fill("no such tenant")
+    await part.press("Enter")
+    await expect(page.locator(".empty")).to_contain_text("No identifier and no name contains it")
+    await page.set_viewport_size(PHONE)
+    await part.fill("")
+    await part.press("Enter")
+    await expect(rows).to_have_count(100)
+    assert await console.violations() == []
+    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 @pytest.mark.thorough
