@@ -7,11 +7,11 @@ import { documentLink } from "./documents.js";
 import { fill, h } from "./dom.js";
 import { table } from "./lists.js";
 import { currentCaller } from "./session.js";
+import { readSettings } from "./settings.js";
 import { announce, badge, bar, copyButton, field, formatNumber, select, submit } from "./ui.js";
 
 const TOGETHER = 32; // questions of one call
 const QUESTIONS_MAX = 1_000;
-const SETTINGS_MAX = 5;
 const ATTEMPTS_MAX = 8;
 const WORST = 20;
 const BUSY = [429, 503];
@@ -103,23 +103,6 @@ function readQuestions(text) {
       throw mistake("questions", `line ${number} is no JSON`);
     }
   });
-}
-
-/** The lines of a text such as `alpha=0.4 rerank=true`: each value is JSON, or else a word. */
-function readSettings(text) {
-  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  if (lines.length >= SETTINGS_MAX) throw mistake("settings", `must be at most ${SETTINGS_MAX - 1}`);
-  return lines.map((name) => ({ name, fields: Object.fromEntries(name.split(/\s+(?=[a-z_]+=)/).map(readField)) }));
-}
-
-function readField(part) {
-  const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(part) ?? [];
-  if (name === undefined) throw mistake("settings", `must have NAME=VALUE, and not “${part}”`);
-  try {
-    return [name, JSON.parse(value)];
-  } catch {
-    return [name, value];
-  }
 }
 
 async function answersTo(judged, setting, depth, onAnswers, signal) {

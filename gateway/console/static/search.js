@@ -5,7 +5,9 @@ import { fieldsOf, move } from "./address.js";
 import { call } from "./api.js";
 import { answerView } from "./answer.js";
 import { fill, h } from "./dom.js";
+import { FACETS, facetView } from "./facets.js";
 import { currentCaller, isAdmin } from "./session.js";
+import { readSettings } from "./settings.js";
 import { badge, checkbox, empty, field, listOf, load, note, select, submit } from "./ui.js";
 import { welcome } from "./welcome.js";
 
@@ -14,11 +16,14 @@ const SCOPES = ["private", "shared", "tenant", "public"];
 export function render(content, { fields, signal }) {
   const form = searchForm();
   const asked = fieldsOf(form.node);
+  const values = h("div");
   const results = h("div", { class: "columns", "aria-live": "polite" });
   // A look as somebody else is in the audit log, so no address alone makes one.
   let isAsked = fields.has("query") && !fields.has("subject") && !fields.has("groups");
   asked.write(fields);
-  const ask = () => submit(form.node, form.place, async () => showAnswers(results, form.read(), signal), { isRead: true });
+  const again = () => form.node.requestSubmit();
+  const showValues = ({ facets }) => fill(values, facets && facetView(facets, form.filters, again));
+  const ask = () => submit(form.node, form.place, async () => showValues(await showAnswers(results, form.read(), signal)), { isRead: true });
   form.node.addEventListener("submit", async (event) => {
     event.preventDefault();
     isAsked = true;
@@ -30,6 +35,7 @@ export function render(content, { fields, signal }) {
   content.append(
     h("p", { class: "lead" }, "Search as your agents do: from exactly what the caller may read."),
     form.node,
+    values,
     results,
   );
 }
@@ -58,6 +64,7 @@ function searchForm() {
   const sources = h("input", { autocomplete: "off" });
   const tags = h("input", { autocomplete: "off" });
   const languages = h("input", { autocomplete: "off", placeholder: "en, pt" });
+  const validOn = h("input", { type: "date" });
   const after = h("input", { type: "date" });
   const before = h("input", { type: "date" });
   const metadata = h("input", { autocomplete: "off", placeholder: '{"team": "support"}' });
@@ -65,6 +72,8 @@ function searchForm() {
   const explain = checkbox("explain the scores", { checked: true, name: "explain" });
   const semantic = checkbox("accept the cached answer of a similar question", { name: "semantic" });
   const rerank = checkbox("rerank the hits", { name: "rerank" });
+  const counts = checkbox("count the documents by source, language and tag", { name: "facets" });
+  const settings = h("textarea", { class: "code", rows: "2", spellcheck: "false", placeholder: "alpha=0.4\nfusion=rrf rerank=true" });
   const other = isAdmin() ? otherCaller() : null;
   const place = h("div");
 
@@ -79,9 +88,10 @@ function searchForm() {
     if (staleness.value) body.max_staleness_ms = Number(staleness.value);
     if (semantic.input.checked) body.semantic = "bounded";
     if (rerank.input.checked) body.rerank = true;
-    const filter = readFilter({ sources, tags, languages, after, before, metadata });
+    if (counts.input.checked) Object.assign(body, FACETS);
+    const filter = readFilter({ sources, tags, languages, validOn, after, before, metadata });
     if (Object.keys(filter).length) body.filter = filter;
-    return { body, other: other?.read() };
+    return { body, other: other?.read(), settings: readSettings(settings.value) };
   };
 
   const node = h(
@@ -111,6 +121,7 @@ function searchForm() {
             field("Sources", sources, { name: "filter.sources", hint: "any of these, with commas" }),
             field("Tags", tags, { name: "filter.tags_any", hint: "any of these, with commas" }),
             field("Languages", languages, { name: "filter.languages", hint: "any of these, with commas" }),
+            field("Valid on", validOn, { name: "filter.valid_on", hint: "of documents with valid_from or valid_to" }),
             field("Updated from", after, { name: "filter.updated_after" }),
             field("Updated before", before, { name: "filter.updated_before" }),
             field("Metadata", metadata, { name: "filter.metadata", hint: "JSON that must be contained" }),
@@ -120,20 +131,22 @@ function searchForm() {
             field("Least score", minScore, { name: "min_score" }),
             field("Staleness in ms", staleness, { name: "max_staleness_ms", hint: "how old the answer may be" }),
           ),
-          h("div", { class: "row" }, explain.node, semantic.node, rerank.node),
+          h("div", { class: "row" }, explain.node, semantic.node, rerank.node, counts.node),
+          field("Compare with", settings, { name: "settings", hint: "a setting a line: fields of the search, each answered beside yours; at most 4" }),
         ),
       ),
     ),
     place,
   );
-  return { node, place, read };
+  return { node, place, read, filters: { sources, languages, tags_any: tags } };
 }
 
-function readFilter({ sources, tags, languages, after, before, metadata }) {
+function readFilter({ sources, tags, languages, validOn, after, before, metadata }) {
   const filter = {};
   if (listOf(sources.value).length) filter.sources = listOf(sources.value);
   if (listOf(tags.value).length) filter.tags_any = listOf(tags.value);
   if (listOf(languages.value).length) filter.languages = listOf(languages.value);
+  if (validOn.value) filter.valid_on = validOn.value;
   if (after.value) filter.updated_after = `${after.value}T00:00:00Z`;
   if (before.value) filter.updated_before = `${before.value}T00:00:00Z`;
   if (metadata.value.trim()) filter.metadata = parseMetadata(metadata.value);
@@ -179,11 +192,17 @@ function otherCaller() {
   };
 }
 
-async function showAnswers(results, { body, other }, signal) {
+/** Show each answer in a column, and answer the caller's own. */
+async function showAnswers(results, { body, other, settings }, signal) {
   const requests = [{ title: `As you, ${currentCaller().subject}`, path: "/v1/search", body }];
+  const { facets, facet_values_max, ...plain } = body; // counted once
   if (other) {
     const who = [other.subject, ...(other.groups ?? []).map((group) => `group ${group}`)].filter(Boolean).join(", ");
-    requests.push({ title: `As ${who}`, path: "/v1/search/as", body: { ...other, search: body }, isOther: true });
+    requests.push({ title: `As ${who}`, path: "/v1/search/as", body: { ...other, search: plain }, isOther: true });
+  }
+  for (const { name, fields } of settings) {
+    const filter = { ...plain.filter, ...fields.filter };
+    requests.push({ title: `With ${name}`, path: "/v1/search", body: { ...plain, ...fields, ...(Object.keys(filter).length > 0 && { filter }) } });
   }
   const ask = (request) => call("POST", request.path, { body: request.body, signal });
   const first = await ask(requests[0]); // a mistake in the search is shown at the form
@@ -201,6 +220,7 @@ async function showAnswers(results, { body, other }, signal) {
       );
     }),
   );
+  return first.data;
 }
 
 /** Once all answers are there, mark the hits that another one lacks. */
@@ -210,7 +230,7 @@ function markDifferences(results) {
   for (const hit of results.querySelectorAll(".hit")) {
     const others = answers.filter((answer) => !answer.contains(hit));
     if (others.every((answer) => answer.querySelector(`[data-chunk="${hit.dataset.chunk}"]`))) continue;
-    hit.querySelector("h3").append(" ", badge("not in the other answer", "accent"));
+    hit.querySelector("h3").append(" ", badge(others.length === 1 ? "not in the other answer" : "not in every answer", "accent"));
   }
 }
 

@@ -1,4 +1,4 @@
-/* A search as a caller would send it: with curl, Python or an agent's MCP call. */
+/* A search as a caller would send it: with curl, Python, TypeScript or an agent's MCP call. */
 
 import { fill, h, uniqueId } from "./dom.js";
 import { isOn } from "./session.js";
@@ -9,6 +9,7 @@ export function snippets(path, body) {
   const forms = [
     ["curl", curl(path, body)],
     ["Python", python(path, body)],
+    ["TypeScript", typescript(path, body)],
     ...(isOn("mcp") ? [["MCP", mcp(path, body)]] : []),
   ];
   const panelId = uniqueId("snippet");
@@ -70,6 +71,17 @@ answer = httpx2.post(
 answer.raise_for_status()
 for hit in answer.json()["hits"]:
     print(hit["score"], hit["document_id"], hit["title"])`;
+}
+
+function typescript(path, body) {
+  return `const response = await fetch(${JSON.stringify(location.origin + path)}, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${process.env.NEARHIT_KEY}\`, "Content-Type": "application/json" },
+  body: JSON.stringify(${JSON.stringify(body)}),
+});
+if (!response.ok) throw new Error(await response.text());
+const answer: { hits: { score: number; document_id: string; title: string }[] } = await response.json();
+for (const hit of answer.hits) console.log(hit.score, hit.document_id, hit.title);`;
 }
 
 function mcp(path, body) {

@@ -124,6 +124,9 @@ async def test_the_request_as_curl_is_the_one_that_was_sent_and_keys_lead_to_the
     await console.page.keyboard.press("ArrowRight")
     await expect(console.page.locator("pre.snippet")).to_contain_text("httpx2.post")
     await console.page.keyboard.press("ArrowRight")
+    script = await console.page.locator("pre.snippet").inner_text()
+    assert json.loads(script.split("JSON.stringify(")[1].split("),\n")[0]) == sent[-1]
+    await console.page.keyboard.press("ArrowRight")
     await expect(console.page.locator("pre.snippet")).to_contain_text("tools/call")
 
 
@@ -191,3 +194,68 @@ async def test_axe_finds_nothing_with_hits_and_options_open_and_on_a_phone_nothi
     await console.page.set_viewport_size(PHONE)
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+async def test_a_click_on_a_counted_value_narrows_the_search_and_another_one_widens_it(
+    console: Console, ana: Caller
+) -> None:
+    rest = {"readers": ["tenant"], "tags": ["إجازة", "t" * 60]}
+    await ana.put("leave", LEAVE, source="wiki", **rest)
+    await ana.put("lamps", "The keeper lights the lamps on leave.", source="mail", tags=["hr"])
+    page, values = console.page, console.page.get_by_role("region", name="Values")
+    await console.open(ana.key)
+    await page.get_by_text("Scopes, filter and ranking").click()
+    await page.get_by_label("count the documents").check()
+    await ask(console, "leave")
+    await expect(page.locator(".hit")).to_have_count(2)
+
+    await values.get_by_role("button", name="Source wiki: 1 document").click()
+    await expect(page.locator(".hit")).to_have_count(1)
+    await expect(page.get_by_label("Sources")).to_have_value("wiki")
+    await expect(values.get_by_role("button", name="Source mail")).to_have_count(0)
+    await expect(values.get_by_role("button", name="Tag إجازة: 1 document")).to_be_visible()
+    assert await console.violations() == []
+    narrowed = page.url
+    chosen = values.get_by_role("button", name="Source wiki")
+    await expect(chosen).to_have_attribute("aria-pressed", "true")
+    await chosen.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".hit")).to_have_count(2)
+    await page.go_back()
+    assert page.url == narrowed
+    await expect(page.locator(".hit")).to_have_count(1)
+    await page.set_viewport_size(PHONE)
+    assert await console.violations() == []
+    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+async def test_settings_are_answered_side_by_side_and_a_day_says_what_is_valid(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("old", f"{LEAVE} Old.", metadata={"valid_to": "2024-12-31"}, tags=["hr"])
+    await ana.put("new", "Leave is 30 days a year.", metadata={"valid_from": "2025-01-01"})
+    page, hits = console.page, console.page.locator(".hit")
+    await console.open(ana.key)
+    await page.get_by_text("Scopes, filter and ranking").click()
+    await page.get_by_label("Valid on").fill("2024-06-01")
+    await ask(console, "annual leave days")
+    await expect(hits).to_have_count(1)
+    await expect(hits).to_contain_text("Old.")
+
+    await page.get_by_label("Valid on").fill("")
+    await page.get_by_label("Compare with").fill("alpha")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("Compare with must have NAME=VALUE")
+    await page.get_by_label("Compare with").fill('top_k=1\nfilter={"tags_any": ["hr"]}')
+    await page.get_by_role("button", name="Search", exact=True).click()
+
+    for name, count in (("As you, ana", 2), ("With top_k=1", 1), ("With filter=", 1)):
+        await expect(page.get_by_role("region", name=name).first.locator(".hit")).to_have_count(
+            count
+        )
+    mark = page.get_by_role("region", name="As you, ana").get_by_text("not in every answer")
+    await expect(mark).to_have_count(1)
+    assert await console.violations() == []
+    await page.reload()
+    await console.log_in(ana.key)
+    await expect(page.locator("main section.card:has(.hit)")).to_have_count(3)
