@@ -1,10 +1,11 @@
 /* FAQs: the list by category, and what one does with one of them. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { faqEditor } from "./faq-editor.js";
 import { exportFaqs, importForm } from "./faq-transfer.js";
-import { pager, table } from "./lists.js";
+import { pager, table, toggles } from "./lists.js";
 import { announce, announceProblem, badge, confirmDialog, empty, field, formatNumber, load } from "./ui.js";
 
 const PAGE = 50;
@@ -17,35 +18,29 @@ const STATES = [
 
 const path = (faq) => `/v1/faqs/${segment(faq.id)}`;
 
-export function render(content, { signal }) {
-  const chosen = { category: ALL, state: "" };
-  const categories = h("select", { onchange: () => ((chosen.category = categories.value), pages.reset()) });
+export function render(content, { fields, signal }) {
+  let category = fields.get("category") || ALL;
+  const categories = h("select", { onchange: () => ((category = categories.value), pages.reset()) });
+  const state = toggles("State", STATES, fields.get("state"), () => pages.reset());
   const list = h("div", { class: "card" });
   const work = h("div");
   const pages = pager(
     "FAQs",
     list,
     async (cursor) => {
-      const query = { state: chosen.state, limit: PAGE, cursor };
-      const named = chosen.category === ALL ? "" : `?category=${encodeURIComponent(chosen.category.slice(1))}`;
+      const query = { state: state.value(), limit: PAGE, cursor };
+      const named = category === ALL ? "" : `?category=${encodeURIComponent(category.slice(1))}`;
       return (await call("GET", `/v1/faqs${named}`, { query, signal })).data;
     },
     (page, number) => faqTable(page.faqs, number, actions),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ category: category === ALL ? "" : category, state: state.value(), cursor }) },
   );
-  const buttons = STATES.map(([name, label]) =>
-    h("button", { type: "button", "aria-pressed": String(name === chosen.state), onclick: () => choose(name) }, label),
-  );
-  const choose = (name) => {
-    chosen.state = name;
-    buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(STATES[index][0] === name)));
-    pages.reset();
-  };
   const showCategories = async () => {
     const { data } = await call("GET", "/v1/faq-categories", { signal });
-    const options = data.categories.map(({ category, faqs }) => [`=${category ?? ""}`, `${category ?? "without a category"} (${formatNumber(faqs)})`]);
+    const options = data.categories.map(({ category: name, faqs }) => [`=${name ?? ""}`, `${name ?? "without a category"} (${formatNumber(faqs)})`]);
     fill(categories, [[ALL, "all"], ...options].map(([value, label]) => h("option", { value }, label)));
-    if (!options.some(([value]) => value === chosen.category)) chosen.category = ALL;
-    categories.value = chosen.category;
+    if (!options.some(([value]) => value === category)) category = ALL;
+    categories.value = category;
   };
   const changed = async () => {
     await showCategories();
@@ -68,7 +63,7 @@ export function render(content, { signal }) {
     h(
       "div",
       { class: "row end spread" },
-      h("div", { class: "row end" }, field("Category", categories), h("div", { class: "row", role: "group", "aria-label": "State" }, buttons)),
+      h("div", { class: "row end" }, field("Category", categories), state.node),
       h(
         "div",
         { class: "row" },

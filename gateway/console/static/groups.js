@@ -1,24 +1,27 @@
 /* Groups: who is a member of which. A membership counts from the next request on. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { pager, table } from "./lists.js";
 import { announce, confirmDialog, empty, field, formatInstant, formatNumber, submit } from "./ui.js";
 
-export function render(content, { argument, signal }) {
-  if (argument) showGroup(content, argument, signal);
-  else showList(content, signal);
+export function render(content, { argument, fields, signal }) {
+  if (argument) showGroup(content, argument, fields, signal);
+  else showList(content, fields, signal);
 }
 
+const pageOf = (fields) => ({ first: fields.get("cursor") ?? "", onMove: (cursor) => move({ cursor }) });
 const memberPath = (group, subject) => `/v1/groups/${segment(group)}/members/${segment(subject)}`;
 
-function showList(content, signal) {
+function showList(content, fields, signal) {
   const list = h("div", { class: "card" });
   const pages = pager(
     "groups",
     list,
     async (cursor) => (await call("GET", "/v1/groups", { query: { cursor }, signal })).data,
     (page) => groupTable(page.groups),
+    pageOf(fields),
   );
   content.append(
     h("p", { class: "lead" }, "A document that is shared with group:NAME is read by its members. Groups that only keys name are not listed."),
@@ -40,13 +43,14 @@ function groupTable(groups) {
   );
 }
 
-function showGroup(content, group, signal) {
+function showGroup(content, group, fields, signal) {
   const list = h("div", { class: "card" });
   const pages = pager(
     "members",
     list,
     async (cursor) => (await call("GET", `/v1/groups/${segment(group)}/members`, { query: { cursor }, signal })).data,
     (page) => memberTable(group, page.members, pages),
+    pageOf(fields),
   );
   content.append(
     h("p", {}, h("a", { href: "#/groups" }, "All groups")),

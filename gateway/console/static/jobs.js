@@ -1,5 +1,6 @@
 /* Jobs: what the worker does, how far it is, and what has failed and can be queued again. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { chooser, rowByRow, table } from "./lists.js";
@@ -11,10 +12,11 @@ const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
 const PAGE = 50;
 
-export function render(content, { argument, signal }) {
-  const state = select(STATES, STATES.some(([name]) => name === argument) ? argument : "");
+export function render(content, { fields, signal }) {
+  const state = select(STATES, STATES.some(([name]) => name === fields.get("state")) ? fields.get("state") : "");
   const list = h("div", { class: "card" });
-  let cursors = [""]; // of the pages up to the one that is shown
+  const first = fields.get("cursor"); // of the page that the address names
+  let cursors = first ? ["", first] : [""]; // of the pages up to the one that is shown
   const query = () => ({ state: state.value, limit: PAGE, cursor: cursors.at(-1) });
   const ask = follow(
     list,
@@ -28,6 +30,7 @@ export function render(content, { argument, signal }) {
   ]);
   const turn = (changed) => {
     cursors = changed;
+    move({ state: state.value, cursor: cursors.at(-1) });
     ask();
   };
   const pageButtons = (next) =>
@@ -35,9 +38,9 @@ export function render(content, { argument, signal }) {
     h(
       "nav",
       { class: "row", "aria-label": "Pages of jobs" },
-      cursors.length > 1 && h("button", { type: "button", "aria-label": "Newer jobs", onclick: () => turn(cursors.slice(0, -1)) }, "Newer jobs"),
+      cursors.length > 1 && h("button", { type: "button", "aria-label": "Newer jobs", onclick: () => turn(cursors.slice(0, -1)) }, first && cursors.length === 2 ? "Newest jobs" : "Newer jobs"),
       next && h("button", { type: "button", "aria-label": "Older jobs", onclick: () => turn([...cursors, next]) }, "Older jobs"),
-      h("span", { class: "muted small" }, `Page ${cursors.length}`),
+      !first && h("span", { class: "muted small" }, `Page ${cursors.length}`),
     );
   state.addEventListener("change", () => turn([""]));
   content.append(

@@ -130,6 +130,18 @@ export function filterForm(controls, fields, onFilter) {
   return { node, filter: () => filter };
 }
 
+/** Buttons of which one is pressed. options: [value, label]. onChoose: called after a change. */
+export function toggles(label, options, chosen, onChoose) {
+  let value = options.some(([name]) => name === chosen) ? chosen : options[0][0];
+  const choose = (name) => {
+    value = name;
+    buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(options[index][0] === name)));
+    onChoose();
+  };
+  const buttons = options.map(([name, text]) => h("button", { type: "button", "aria-pressed": String(name === value), onclick: () => choose(name) }, text));
+  return { node: h("div", { class: "row", role: "group", "aria-label": label }, buttons), value: () => value };
+}
+
 /**
  * The pages of a list with a cursor: at most one page is in the document at a time.
  * name: what is listed, by which screen readers tell two lists apart. first: the cursor to begin

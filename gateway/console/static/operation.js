@@ -1,6 +1,7 @@
 /* Operation, for the operator: which gateways and workers run, whether this one is ready, the queue, how
  * long searches take, and audits. */
 
+import { move } from "./address.js";
 import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
@@ -18,9 +19,9 @@ const SHARES = [{ name: "memory", label: "50 %", share: 0.5 }, { name: "redis", 
 const STEPS = [["hour", "24 hours"], ["day", "30 days"]];
 const AUDITS = { audit_other: "answers that were stale", audit_leaked: "answers with a document that its caller may not read", shard_audit_other: "searches through shards that differed" };
 
-export function render(content, { signal }) {
+export function render(content, { fields, signal }) {
   const body = h("div", { class: "stack" });
-  content.append(h("p", { class: "lead" }, "The processes of this deployment, the queue and the searches of all tenants, and this gateway since its start. The page follows them."), body, ...(isOn("activity") ? [latencyCard(signal)] : []));
+  content.append(h("p", { class: "lead" }, "The processes of this deployment, the queue and the searches of all tenants, and this gateway since its start. The page follows them."), body, ...(isOn("activity") ? [latencyCard(fields, signal)] : []));
   follow(body, () => fetchAll(signal), view, signal);
 }
 
@@ -108,12 +109,12 @@ function processCard(processes) {
 }
 
 /** Of all tenants, from the stored counts. */
-function latencyCard(signal) {
-  const step = select(STEPS);
+function latencyCard(fields, signal) {
+  const step = select(STEPS, fields.get("step") === "day" ? "day" : "hour");
   const place = h("div", { class: "stack" });
   const show = () =>
     load(place, async () => latencyCharts((await call("GET", "/v1/latencies", { query: { step: step.value }, signal })).data.latencies, step.value));
-  step.addEventListener("change", show);
+  step.addEventListener("change", () => (move({ step: step.value === "day" ? "day" : "" }), show()));
   show();
   return h("section", { class: "card", "aria-label": "Latency of searches" }, h("div", { class: "row end spread" }, h("h2", {}, "Latency of searches"), field("Time", step)), place);
 }

@@ -1,10 +1,11 @@
 /* Questions whose answers had low confidence: answer one with a new document or FAQ, or dismiss it. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { confidenceCard } from "./confidence.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
-import { pager } from "./lists.js";
+import { pager, toggles } from "./lists.js";
 import { isOn } from "./session.js";
 import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, select, submit } from "./ui.js";
 
@@ -14,8 +15,8 @@ const STATES = [
   ["dismissed", "Dismissed"],
 ];
 
-export function render(content, { signal }) {
-  let state = "open";
+export function render(content, { fields, signal }) {
+  const state = toggles("State", STATES, fields.get("state"), () => pages.reset());
   const list = h("div", { class: "stack" });
   const least = h("div");
   const get = async (path, query) => (await call("GET", path, { query, signal })).data;
@@ -27,21 +28,14 @@ export function render(content, { signal }) {
   const pages = pager(
     "questions",
     list,
-    (cursor) => get("/v1/curation", { cursor, state }),
-    (page) => itemList(page.items, state, pages),
+    (cursor) => get("/v1/curation", { cursor, state: state.value() }),
+    (page) => itemList(page.items, state.value(), pages),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ state: state.value(), cursor }) },
   );
-  const buttons = STATES.map(([name, label]) =>
-    h("button", { type: "button", "aria-pressed": String(name === state), onclick: () => choose(name) }, label),
-  );
-  const choose = (name) => {
-    state = name;
-    buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(STATES[index][0] === name)));
-    pages.reset();
-  };
   content.append(
     h("p", { class: "lead" }, "What was asked and found no sure answer, the most frequent first. An answer becomes a document or a FAQ that the next search finds."),
     least,
-    h("div", { class: "row", role: "group", "aria-label": "State" }, buttons),
+    state.node,
     list,
   );
   pages.show();

@@ -217,6 +217,60 @@ class TestForEveryone:
         await context.close()
 
 
+@pytest.mark.sampled("questions", "jobs")
+@pytest.mark.parametrize(
+    ("page_name", "control", "choice", "address"),
+    [
+        ("questions", "button", "Dismissed", "#/questions?state=dismissed"),
+        ("faqs", "button", "Inactive", "#/faqs?state=inactive"),
+        ("faqs", "Category", "people (1)", "#/faqs?category=%3Dpeople"),
+        ("jobs", "State", "failed", "#/jobs?state=failed"),
+        ("operation", "Time", "30 days", "#/operation?step=day"),
+    ],
+    ids=["questions", "faqs", "category", "jobs", "operation"],
+)
+async def test_what_is_chosen_has_an_address_and_back_brings_the_page_before(
+    console: Console,
+    gateway: Gateway,
+    admin: Caller,
+    page_name: str,
+    control: str,
+    choice: str,
+    address: str,
+) -> None:
+    faq = {"question": "How many days?", "answer": "25.", "category": "people"}
+    await admin.call("PUT", "/v1/faqs/days", json=faq)
+    key = gateway.operator.key if page_name == "operation" else admin.key
+    page = console.page
+    await console.open(key, f"#/{page_name}")
+    await console.settle()
+
+    async def expect_chosen(*, is_chosen: bool) -> None:
+        if control == "button":
+            button = page.get_by_role("button", name=choice)
+            await expect(button).to_have_attribute("aria-pressed", str(is_chosen).lower())
+        else:
+            selected = page.get_by_label(control, exact=True).locator("option:checked")
+            expected = expect(selected)
+            await (
+                expected.to_have_text(choice) if is_chosen else expected.not_to_have_text(choice)
+            )
+
+    await expect_chosen(is_chosen=False)
+    if control == "button":
+        await page.get_by_role("button", name=choice).click()
+    else:
+        await page.get_by_label(control, exact=True).select_option(choice)
+    await expect_chosen(is_chosen=True)
+    assert urlsplit(page.url).fragment == address.removeprefix("#")
+
+    await page.go_back()
+    await expect_chosen(is_chosen=False)
+    await page.goto("about:blank")
+    await console.open(key, address)
+    await expect_chosen(is_chosen=True)
+
+
 async def test_a_writer_is_offered_nothing_that_is_an_admins(console: Console, ana: Caller) -> None:
     page = console.page
     await console.open(ana.key, "#/faqs")

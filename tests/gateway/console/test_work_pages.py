@@ -227,7 +227,7 @@ class TestJobs:
         moved = await asyncio.to_thread(folder.rename, folder.parent / "moved")
         await admin.call("POST", "/v1/sources/handbook/reindex")
         await work(services)
-        await console.open(admin.key, "#/jobs/failed")
+        await console.open(admin.key, "#/jobs?state=failed")
         rows = console.page.locator("tbody tr")
         await expect(rows).to_have_count(1)
 
