@@ -31,7 +31,7 @@ class Models:
             api_key=key.get_secret_value() if key else "none",
             base_url=settings.chat_base_url,
             max_retries=_RETRIES_MAX,
-            http_client=outgoing.http_client(settings),
+            http_client=outgoing.http_client(),
         )
 
     def model(self, operation: ChatOperation) -> "ChatModel":

@@ -43,7 +43,7 @@ def _openai(settings: Settings, model: str, count_tokens: CountTokens) -> Embedd
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
         base_url=settings.openai_base_url,
         max_retries=_RETRIES_MAX,
-        http_client=outgoing.http_client(settings),
+        http_client=outgoing.http_client(),
     )
     return OpenAIEmbedder(
         client,
