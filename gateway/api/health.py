@@ -40,5 +40,7 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
 async def get_metrics(context: RequestContext[AdminServices]) -> Response:
     """In OpenMetrics, which has exemplars, if the header `Accept` asks for it."""
     accept = context.trace.headers.get(b"accept", b"").decode("latin-1")
-    body, media_type = context.services.metrics.exposition(accept)
+    metrics = context.services.metrics
+    metrics.flush()
+    body, media_type = await context.threads.run(metrics.registry.exposition, accept)
     return Response(body, headers={"content-type": media_type})

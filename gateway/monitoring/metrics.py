@@ -154,11 +154,6 @@ class Metrics:
             self.on_tokens(f"{operation}_input", input_tokens)
             self.on_tokens(f"{operation}_output", output_tokens)
 
-    def exposition(self, accept: str = "") -> tuple[bytes, str]:
-        """See `MetricRegistry.exposition`."""
-        self.flush()
-        return self.registry.exposition(accept)
-
     def flush(self) -> None:
         """Add what is not yet added."""
         self.collect()

@@ -11,6 +11,7 @@ from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.monitoring.test_metric_names import families
+from tests.gateway.support.gateways import exposition
 from tests.system_programs import needs
 
 pytestmark = pytest.mark.slow
@@ -83,7 +84,7 @@ def test_every_rule_reads_metrics_and_labels_that_exist() -> None:
 
 
 def test_a_counter_that_an_alert_watches_begins_at_zero() -> None:
-    text = with_metrics(Metrics()).exposition()[0].decode()
+    text = exposition(with_metrics(Metrics()))[0].decode()
 
     for series in (
         'nearhit_cache_events_total{event="audit_other"}',

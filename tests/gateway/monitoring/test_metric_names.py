@@ -10,6 +10,7 @@ from docs.generate.pages import committed
 from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
+from tests.gateway.support.gateways import exposition
 from tests.system_programs import needs
 
 PAGES = [page for page in committed() if "benchmarks" not in page.parts]
@@ -43,7 +44,7 @@ async def test_every_name_and_help_text_follows_prometheus_conventions() -> None
     metrics = with_metrics(Metrics())
     counted_once(metrics)
 
-    text, media_type = metrics.exposition()
+    text, media_type = exposition(metrics)
 
     assert media_type.startswith("text/plain")
     assert len(re.findall(rb"^# TYPE nearhit_", text, re.MULTILINE)) == len(families(metrics))
@@ -78,7 +79,7 @@ def test_tenants_beyond_the_limit_share_one_label() -> None:
     for tenant in ("acme", "beta", "gamma", "delta", "acme"):
         metrics.usage.tokens(tenant, "search", 10, 0.5)
 
-    text = metrics.exposition()[0].decode()
+    text = exposition(metrics)[0].decode()
 
     tokens = dict(
         re.findall(r'usage_tokens_total\{operation="search",tenant="(\w+)"\} (\S+)', text)
@@ -92,7 +93,7 @@ async def test_no_tenant_has_a_label_unless_the_operator_asks_for_it() -> None:
     metrics.usage.tokens("acme", "search", 10, 0.5)
     metrics.search.computed("acme", hits=3, best_score=0.7, is_degraded=False)
 
-    text = metrics.exposition()[0]
+    text = exposition(metrics)[0]
 
     assert b"acme" not in text
     assert b'nearhit_usage_tokens_total{operation="search",tenant="other"} 10.0' in text

@@ -15,7 +15,7 @@ metrics.standby_read("standby")
 metrics.state.shards(3, 1_000)
 metrics.state.jobs({"failed": 7}, 0.0)
 """
-_SHOW = "print(metrics.exposition()[0].decode())"
+_SHOW = "metrics.flush(); print(metrics.registry.exposition()[0].decode())"
 
 
 def output(program: str, folder: Path) -> str:

@@ -153,6 +153,12 @@ class Gateway:
         return await self.counted("nearhit_cache_lookups_total", tier="miss")
 
 
+def exposition(metrics: Metrics) -> tuple[bytes, str]:
+    """What `GET /metrics` answers, and its media type."""
+    metrics.flush()
+    return metrics.registry.exposition()
+
+
 def counted_until_now(metrics: Metrics) -> dict[str, float]:
     """What `read_samples` would read of a worker in this process, but for the large families."""
     samples = {}

@@ -36,7 +36,7 @@ from tests.gateway.extensions.openfga.fake_openfga import (
     fake_openfga,
     model,
 )
-from tests.gateway.support.gateways import Caller, Gateway, connected, serving
+from tests.gateway.support.gateways import Caller, Gateway, connected, exposition, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -632,7 +632,7 @@ async def test_answers_say_how_new_the_rights_are_and_metrics_how_late(
     assert answer.headers["cache-status"].startswith("nearhit; hit"), "a repeat has it too"
 
     await house.own.rights_as_of.read()
-    text = house.services.http.metrics.exposition()[0].decode()
+    text = exposition(house.services.http.metrics)[0].decode()
     assert f'nearhit_openfga_lag_seconds{{store="{watched.watched.store_id}"}}' in text
     assert 'nearhit_openfga_lag_seconds{store="01STORE31"} +Inf' in text
     assert 'nearhit_openfga_polls_total{outcome="failed"} 1.0' in text

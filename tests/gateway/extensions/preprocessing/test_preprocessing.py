@@ -13,7 +13,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
-from tests.gateway.support.gateways import running
+from tests.gateway.support.gateways import exposition, running
 from tests.stub_openai import StubOpenAI, chat, stub_openai
 
 pytestmark = pytest.mark.anyio
@@ -51,8 +51,8 @@ async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
 
     assert (by_structure["chunks"]["added"], by_the_model["chunks"]["added"]) == (1, 2)
     assert [asked.authorization for asked in stub.chats] == ["Bearer secret"]
-    assert b'nearhit_llm_chunkings_total{outcome="model"} 1.0' in counted.exposition()[0]
-    assert b'nearhit_llm_tokens_total{kind="input"} 3.0' in counted.exposition()[0]
+    assert b'nearhit_llm_chunkings_total{outcome="model"} 1.0' in exposition(counted)[0]
+    assert b'nearhit_llm_tokens_total{kind="input"} 3.0' in exposition(counted)[0]
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
         "extract": extract(LONG),
         "model": "A hundred lamps.",
     }
-    assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in counted.exposition()[0]
+    assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in exposition(counted)[0]
     assert [each["cost"] for each in days if each["operation"] == "summary"] == [3.0]
     assert not [each for each in days if each["operation"] == "chunking"]
 

@@ -26,7 +26,7 @@ from tests.gateway.extensions.subscriptions.webhook_receiver import (
     WebhookReceiver,
     receiving,
 )
-from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.gateways import Caller, Gateway, exposition, problem, running
 
 pytestmark = pytest.mark.anyio
 
@@ -243,7 +243,7 @@ async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
     await ana.put("leave", "Parental leave takes thirty days.")
     async with sending(settings, embedder) as metrics:  # which waits as long as that one
         assert await _remains(receiver, 2)
-        assert 'outcome="delivered"} 1.0' not in metrics.exposition()[0].decode()
+        assert 'outcome="delivered"} 1.0' not in exposition(metrics)[0].decode()
 
     assert failing["last_error"] == "the receiver answers 302"
     assert failing["next_attempt_at"] is not None
