@@ -13,6 +13,7 @@ from gateway.recording.read_log import Reader, ReadLog
 from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
 from index.errors import DatabaseUnavailable
 from index.tenants.principals import Principal
+from tests.gateway.support.longest_step import LongestStep
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +61,19 @@ def log() -> FakeLog:
 def seen(log: FakeLog) -> ReadLog:
     clock_s = iter(range(1_700_000_000, 1_800_000_000))
     return ReadLog(log, lambda: next(clock_s), is_on=True, every_s=3_600)
+
+
+async def test_many_long_answers_are_read_in_short_steps(seen: ReadLog, log: FakeLog) -> None:
+    metadata = {f"key{key}": [*range(256)] for key in range(40)}
+    for number in range(80):
+        hit = {"document_id": f"d{number}", "text": "leave " * 60_000, "metadata": metadata}
+        seen.answer(ANA, f"{number}", orjson.dumps({"hits": [hit]}))
+
+    async with LongestStep() as step:
+        await seen.flush()
+
+    assert log.shown("ana") == {f"d{number}" for number in range(80)}
+    assert step.seconds < 0.01
 
 
 async def test_who_saw_what_how_often_and_when_is_one_row(seen: ReadLog, log: FakeLog) -> None:

@@ -22,9 +22,13 @@ class LongestStep:
 
     async def __aexit__(self, *_: object) -> None:
         self._next.cancel()
+        self._note()
         gc.enable()
 
     def _look(self) -> None:
+        self._note()
+        self._next = asyncio.get_running_loop().call_soon(self._look)
+
+    def _note(self) -> None:
         now_s = time.thread_time()
         self.seconds, self._last_s = max(self.seconds, now_s - self._last_s), now_s
-        self._next = asyncio.get_running_loop().call_soon(self._look)
