@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -81,19 +81,8 @@ def _compared(
     for peer in peers:
         good[peer.name] = quality.measure(peer, built, answered, list(map(asked, answered)))
         progress.advance(task)
-    cases: dict[tuple[str, str], Case] = {}
-    databases = partial(processes.database, gateway)
-    for peer in peers:
-        # Of the system and of the databases that it uses.
-        groups: list[Processes] = [partial(_processes, peer, gateway), databases]
-        traces = {
-            "cold": trace.fresh(weights, parts["cold"], _COLD_SEED),
-            "mix": trace.mix(weights, parts["mix"], _MIX_SEED),
-        }
-        for kind, asks in traces.items():
-            cases[kind, peer.name] = Case(peer.url, map(peer.request, map(asked, asks)), groups)
     times = turns.take(
-        cases,
+        _cases(peers, gateway, weights, parts, asked),
         progress,
         rounds=run.options.rounds,
         seconds=run.options.seconds,
@@ -107,8 +96,29 @@ def _compared(
         cold, mix = times["cold", peer.name], times["mix", peer.name]
         rows.append(PeerResult(peer, good[peer.name], cold, mix, checked, taken_mb))
         progress.advance(task)
-    database_mb = processes.megabytes(databases())
+    database_mb = processes.megabytes(processes.database(gateway))
     return PeerComparison(built, rows, database_mb)
+
+
+def _cases(
+    peers: Sequence[Peer],
+    gateway: Service,
+    weights: Sequence[float],
+    parts: Mapping[str, range],
+    asked: Callable[[TraceStep], PeerQuestion],
+) -> dict[tuple[str, str], Case]:
+    """By kind and system; the processor time is its own and that of the databases."""
+    cases: dict[tuple[str, str], Case] = {}
+    databases = partial(processes.database, gateway)
+    for peer in peers:
+        groups: list[Processes] = [partial(_processes, peer, gateway), databases]
+        traces = {
+            "cold": trace.fresh(weights, parts["cold"], _COLD_SEED),
+            "mix": trace.mix(weights, parts["mix"], _MIX_SEED),
+        }
+        for kind, asks in traces.items():
+            cases[kind, peer.name] = Case(peer.url, map(peer.request, map(asked, asks)), groups)
+    return cases
 
 
 def _answerable(
