@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import assert_never
 
 import numpy as np
 
@@ -14,14 +13,16 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
+from index.search import selection
 from index.search.confidence import RequiredScores
 from index.search.found_chunks import FoundChunks
-from index.search.hits import Hit, SelectedHits, select_hits
+from index.search.hits import Hit, SelectedHits
 from index.search.preparation import AskedSearch
 from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
-from index.search.ranking import boosting, fusion, reordering
+from index.search.ranking import boosting
 from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import SearchExecutor
+from index.search.selection import Selection
 from index.search.shards.confirmation import Confirmations
 from index.search.shards.shard_search import KnownRevisions
 from index.search.standby_executor import StandbyDatabase, StandbyExecutor
@@ -58,7 +59,7 @@ class SearchResult:
     degraded: bool
     facets: Facets | None
     low_confidence: bool
-    found: "_Found" = field(compare=False, repr=False)
+    found: Selection = field(compare=False, repr=False)
 
     @property
     def scope(self) -> Scope:
@@ -68,15 +69,6 @@ class SearchResult:
     def dependencies(self) -> AnswerDependencies:
         """Which changes invalidate this answer; made when asked for, since few are recorded."""
         return _dependencies(self.found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a search has found, and the hits selected from it. ranking: as far as it was read."""
-
-    chunks: FoundChunks
-    ranking: Sequence[FusedChunk]
-    selected: SelectedHits
 
 
 class Searcher:
@@ -169,21 +161,31 @@ class Searcher:
             raise DatabaseUnavailable("the caller and the rows were read from two histories")
         return result
 
+    async def compare(self, found: Selection, document_id: str, *, chunks_max: int) -> Selection:
+        """The best visible chunks of the documents of this name, beside those that were found.
+
+        They are compared as those were, and ranked by `absolute`. Raises `DatabaseUnavailable` and
+        `Saturated`.
+        """
+        prepared = found.chunks.prepared
+        query = Query(
+            text=prepared.query.text,
+            top_k=chunks_max,
+            filter=replace(prepared.query.filter, documents=(document_id,)),
+        )
+        prepared = replace(prepared, query=query, rows_max=chunks_max)
+        chunks = await self._executor.tables.search_exactly(prepared)
+        return selection.select(query, chunks, chunks_max)
+
     async def _search(
         self, scope: Scope, query: Query, known: KnownRevisions | None
     ) -> SearchResult:
         asked, depth = AskedSearch(scope, query), query.depth
         for rows_max in (query.likely_depth, depth):
             chunks = await self._find(asked, rows_max, known)
-            ranking = _fuse(query, chunks)[:rows_max]
-            if query.reorders:  # also a candidate that is no hit decides the order
-                order = await self._reordered(query, ranking, chunks)
-                selected = select_hits(query, order, chunks.rows)
-                selected = replace(selected, examined=tuple(one.chunk_id for one in order))
-            else:
-                selected = select_hits(query, ranking, chunks.rows)
-            if rows_max == depth or _is_complete(query, selected, ranking, rows_max):
-                return await self._to_result(_Found(chunks, ranking, selected))
+            found = await self._selected(query, chunks, rows_max)
+            if rows_max == depth or _is_complete(query, found, rows_max):
+                return await self._to_result(found)
         raise AssertionError("the last search goes to the full depth")
 
     async def _find(
@@ -195,17 +197,14 @@ class Searcher:
                 return found
         return await self._executor.execute(asked, rows_max, known)
 
-    async def _reordered(
-        self, query: Query, ranking: Sequence[FusedChunk], chunks: FoundChunks
-    ) -> Sequence[FusedChunk]:
+    async def _selected(self, query: Query, chunks: FoundChunks, rows_max: int) -> Selection:
         """In a thread if vectors are compared: with 4,000 numbers each, it takes 45 ms."""
-        arguments = (query, ranking, chunks.rows, chunks.extras)
         if not query.diversity:
-            return reordering.reordered(*arguments)
+            return selection.select(query, chunks, rows_max)
         tenant = chunks.prepared.scope.tenant
-        return await self._executor.threads.run(tenant, reordering.reordered, *arguments)
+        return await self._executor.threads.run(tenant, selection.select, query, chunks, rows_max)
 
-    async def _to_result(self, found: _Found) -> SearchResult:
+    async def _to_result(self, found: Selection) -> SearchResult:
         chunks, prepared = found.chunks, found.chunks.prepared
         query, hits = prepared.query, found.selected.hits
         if query.highlights:
@@ -239,27 +238,9 @@ class Searcher:
         )
 
 
-def _fuse(query: Query, chunks: FoundChunks) -> Sequence[FusedChunk]:
-    dense, lexical, alpha = chunks.dense, chunks.lexical, chunks.prepared.embedded_query.alpha
-    match query.fusion:
-        case "absolute":
-            return fusion.absolute(chunks.scored, dense, lexical, alpha=alpha)
-        case "relative":
-            return fusion.relative(dense, lexical, alpha=_leg_share(chunks))
-        case "rrf":
-            return fusion.reciprocal_rank(dense, lexical)
-    assert_never(query.fusion)
-
-
-def _leg_share(chunks: FoundChunks) -> float:
-    """The dense leg's share; 0 if the leg is empty."""
-    return chunks.prepared.embedded_query.alpha if chunks.dense else 0.0
-
-
-def _is_complete(
-    query: Query, selected: SelectedHits, ranking: Sequence[FusedChunk], rows_max: int
-) -> bool:
+def _is_complete(query: Query, found: Selection, rows_max: int) -> bool:
     """Whether no further chunk could be a hit."""
+    selected, ranking = found.selected, found.ranking
     is_full = len(selected.hits) == query.top_k
     return is_full or len(selected.examined) < len(ranking) or len(ranking) < rows_max
 
@@ -285,14 +266,14 @@ def _annotated_hit(query: Query, chunks: FoundChunks, hit: Hit) -> Hit:
     return hit
 
 
-def _dependencies(found: _Found) -> AnswerDependencies:
+def _dependencies(found: Selection) -> AnswerDependencies:
     chunks, selected, prepared = found.chunks, found.selected, found.chunks.prepared
     query, embedded_query = prepared.query, prepared.embedded_query
     # A leg without weight adds no score, but `explain` shows its ranks.
     # A fusion that ignores alpha depends on all candidates of both legs: it belongs here too.
     uses_all_candidates = query.fusion == "rrf" or query.explain
     dense_counts = query.by_legs and (uses_all_candidates or embedded_query.alpha > 0)
-    lexical_counts = query.by_legs and (uses_all_candidates or _leg_share(chunks) < 1)
+    lexical_counts = query.by_legs and (uses_all_candidates or selection.leg_share(chunks) < 1)
     candidates = (
         *(chunks.dense if dense_counts else ()),
         *(chunks.lexical if lexical_counts else ()),

@@ -90,6 +90,11 @@ class TableSearch:
         """Estimate how many chunks are visible. Raises `DatabaseUnavailable`."""
         return (await self._survey(scope, query))[0]
 
+    async def search_exactly(self, prepared: PreparedSearch) -> FoundChunks:
+        """The best chunks of one exact pass, compared as another search was prepared to."""
+        result = await self._exact(prepared, strategy.exact(others=prepared.scope.public))
+        return _merge_results(prepared, [result], snapshot_reads.NOTHING)
+
     async def _survey(self, scope: Scope, query: Query) -> tuple[VisibilityEstimate, _ScopeStats]:
         row = await self._database.row(
             "search.survey",
