@@ -86,8 +86,8 @@ def _checked(
 
 CHECK_CONTEXT = McpTool(
     "Check what you know",
-    "Whether results of earlier calls still hold: documents are edited and withdrawn while you "
-    "work. Use it before you rely on results that are minutes old.",
+    "Whether results of earlier calls still hold. Use it before you rely on results that are "
+    "minutes old.",
     CheckContextArguments,
     CheckedResults,
     _check,
