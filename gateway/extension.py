@@ -144,6 +144,7 @@ from gateway.services import Services as Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX as BATCH_DOCUMENTS_MAX
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX as BATCH_SEARCHES_MAX
 from gateway.settings.groups.limits import SEARCH_BYTES_MAX as SEARCH_BYTES_MAX
+from gateway.settings.groups.limits import TOP_K_MAX as TOP_K_MAX
 from gateway.settings.groups.lists import listed as listed
 from gateway.settings.settings import Settings as Settings
 from gateway.sources import read_options as read_options

@@ -95,7 +95,6 @@ OF_BODY_FIELDS: Mapping[str, str] = {
     "TenantInventoryAnswer.documents": "number of documents",
     "WebSettings.pages_max": "most pages to read",
     "RevisionAnswer.revision": "revision of the tenant that the change made",
-    "SearchBody.context": "one text of the hits within a budget of tokens; null: none",
 }
 
 OF_PARAMETERS: Mapping[str, str] = {

@@ -21,8 +21,8 @@ from gateway.extension import (
     decode_json,
     problems,
 )
+from gateway.extensions._mcp.argument_parsing import ToolArguments
 from gateway.extensions.mcp import resources
-from gateway.extensions.mcp.argument_parsing import ToolArguments
 from gateway.extensions.mcp.mcp_services import McpServices
 from gateway.extensions.mcp.tools import TOOLS, refusal
 from index.model.document import METADATA_INTEGER_MAX

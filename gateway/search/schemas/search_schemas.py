@@ -175,7 +175,9 @@ class SearchBody(Body):
         "their words to the query's",
     )
     candidates: Count = Field(20, description="number of hits to rerank; at least 50 for `words`")
-    context: ContextBody | None = None
+    context: ContextBody | None = Field(
+        None, description="one text of the hits within a budget of tokens; null: none"
+    )
 
     @property
     def is_conversational(self) -> bool:

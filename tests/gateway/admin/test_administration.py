@@ -111,6 +111,7 @@ BODIES = {
     "put_budget": {"budget_month": 1.0},
     "put_quotas": {},
     "check_context": {"passages": [{"document_id": "x"}]},
+    "why_not": {"query": "annual leave", "document_id": "x"},
     "measure_answers": {"questions": [{"question": "Why?", "passage": "x"}]},
 }
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}

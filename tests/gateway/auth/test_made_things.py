@@ -54,6 +54,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "POST /v1/search",
         "POST /v1/search/batch",
         "POST /v1/search/plan",
+        "POST /v1/search/why-not",
         "POST /v1/answer",
         "POST /v1/context/check",
         "POST /v1/evaluation/answers",

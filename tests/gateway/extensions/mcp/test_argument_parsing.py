@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._mcp.argument_parsing import ToolArguments
 from gateway.extensions._mcp.search_arguments import SearchArguments
-from gateway.extensions.mcp.argument_parsing import ToolArguments
 from gateway.extensions.mcp.tools import FetchArguments, ListSourcesArguments
 from gateway.extensions.plans.plan_tools import SearchPlanArguments as Plan
 from gateway.problems import Problem

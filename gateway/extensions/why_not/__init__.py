@@ -1,0 +1,1 @@
+"""Why a document is not in the answer to a search."""
