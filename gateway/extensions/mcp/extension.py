@@ -55,7 +55,7 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[McpServices]:
 
 
 EXTENSION = Extension(
-    summary="agents search and read by tools of the Model Context Protocol, at `/mcp`",
+    summary="agents search and read by tools of the Model Context Protocol, at /mcp",
     routes=_ROUTES,
     open=_open,
     root={
