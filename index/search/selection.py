@@ -16,6 +16,15 @@ from index.search.ranking.fusion import FusedChunk
 
 
 @dataclass(frozen=True, slots=True)
+class RankedChunks:
+    """ranking: by relevance, as far as it was read. order: in which these become hits."""
+
+    chunks: FoundChunks
+    ranking: Sequence[FusedChunk]
+    order: Sequence[FusedChunk]
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """What a search has found, and the hits selected from it. ranking: as far as it was read."""
 
@@ -26,14 +35,23 @@ class Selection:
 
 def select(query: Query, chunks: FoundChunks, rows_max: int) -> Selection:
     """rows_max: how many of the best chunks may become hits."""
+    return select_ranked(query, rank(query, chunks, rows_max))
+
+
+def rank(query: Query, chunks: FoundChunks, rows_max: int) -> RankedChunks:
+    """Whatever the query's `top_k`."""
     ranking = _fuse(query, chunks)[:rows_max]
-    if query.reorders:  # also a candidate that is no hit decides the order
+    order = ranking
+    if query.reorders:
         order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
-        selected = select_hits(query, order, chunks.rows)
-        selected = replace(selected, examined=tuple(one.chunk_id for one in order))
-    else:
-        selected = select_hits(query, ranking, chunks.rows)
-    return Selection(chunks, ranking, selected)
+    return RankedChunks(chunks, ranking, order)
+
+
+def select_ranked(query: Query, ranked: RankedChunks) -> Selection:
+    selected = select_hits(query, ranked.order, ranked.chunks.rows)
+    if query.reorders:  # also a candidate that is no hit decides the order
+        selected = replace(selected, examined=tuple(one.chunk_id for one in ranked.order))
+    return Selection(ranked.chunks, ranked.ranking, selected)
 
 
 def leg_share(chunks: FoundChunks) -> float:

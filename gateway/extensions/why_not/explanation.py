@@ -6,7 +6,7 @@ Pure.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gateway.extensions.why_not.relaxed_search import Change, RelaxedSearch, deepest
+from gateway.extensions.why_not.relaxed_search import Change, RelaxedSearch
 from gateway.extensions.why_not.why_not_schemas import PassageScores, Reason
 from index.model.query import Query
 from index.search.ranking import boosting
@@ -35,7 +35,7 @@ def explain(search: RelaxedSearch, compared: Selection | None) -> Explanation:
     query = search.request.query
     selected = search.select(query)
     unlimited = replace(query, min_score=None)
-    own, deep = search.select(unlimited), search.select(deepest(unlimited))
+    own, deep = search.select(unlimited), search.widest(unlimited)
     best = _best(search, own, deep)
     last = selected.selected.hits[-1].ranking if selected.selected.hits else None
     rank, duplicate = search.rank_in(selected), None
@@ -44,7 +44,7 @@ def explain(search: RelaxedSearch, compared: Selection | None) -> Explanation:
         rank, reasons = None, _reasons_of_unranked(query, compared)
     elif rank is None:
         assert best is not None
-        rank = search.rank_below(unlimited)
+        rank = search.rank_in(deep)
         duplicate = None if rank else _original(search, deep, best)
         reasons = _reasons(search, best, is_duplicate=duplicate is not None)
     is_hit = search.rank_in(selected) is not None

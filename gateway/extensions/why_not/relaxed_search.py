@@ -4,7 +4,7 @@ Pure.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from gateway.extension import TOP_K_MAX, SearchRequest
@@ -13,7 +13,7 @@ from index.search import selection
 from index.search.found_chunks import FoundChunks
 from index.search.hits import Hit
 from index.search.ranking.fusion import FusedChunk
-from index.search.selection import Selection
+from index.search.selection import RankedChunks, Selection
 
 Change: TypeAlias = Mapping[str, Any]  # a merge patch of the body of a search
 
@@ -47,26 +47,33 @@ class RelaxedSearch:
     document:   its tenant and its identifier.
     request_of: the search with a further change.
     chunks:     of `for_chunks`.
+    ranked:     by the digest of each query that was tried, but for its `top_k`.
     """
 
     document: tuple[str, str]
     request: SearchRequest
     request_of: Callable[[Change], SearchRequest]
     chunks: FoundChunks
+    ranked: dict[bytes, RankedChunks] = field(default_factory=dict)
 
     def select(self, query: Query) -> Selection:
-        return selection.select(query, self.chunks, query.depth)
+        form = replace(query, top_k=1).digest
+        ranked = self.ranked.get(form)
+        if ranked is None:  # diversity takes milliseconds
+            ranked = self.ranked[form] = selection.rank(query, self.chunks, query.depth)
+        return selection.select_ranked(query, ranked)
 
     def rank(self, query: Query) -> int | None:
         """The rank of the document's best hit; None if it has none."""
         return self.rank_in(self.select(query))
 
-    def rank_below(self, query: Query) -> int | None:
-        """The rank that the hit would have if the search asked for more hits.
+    def widest(self, query: Query) -> Selection:
+        """As many hits as one can ask for, of the query's own candidates if the document is there.
 
-        More than its candidates are found among more of these, which may rank otherwise.
+        More hits than these are found among more candidates, which may rank otherwise.
         """
-        return self.rank(replace(query, top_k=TOP_K_MAX)) or self.rank(deepest(query))
+        selected = self.select(replace(query, top_k=TOP_K_MAX))
+        return self.select(deepest(query)) if self.rank_in(selected) is None else selected
 
     def rank_in(self, selected: Selection) -> int | None:
         hits = enumerate(selected.selected.hits, start=1)
@@ -123,7 +130,7 @@ class RelaxedSearch:
         reranker puts it among the first only if all are shown.
         """
         request = self.request_of(change)
-        rank, query = self.rank_below(request.query), request.query
+        rank, query = self.rank_in(self.widest(request.query)), request.query
         if rank is None:
             return []
         hits = len(self.select(query).selected.hits) if is_reranked(query) else 0
