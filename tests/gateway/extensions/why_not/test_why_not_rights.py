@@ -61,14 +61,14 @@ async def seen(gateway: Gateway, caller: Caller, document_id: str, **fields: Any
 
 
 async def hide(gateway: Gateway, ana: Caller) -> Caller:
-    """Somebody who may not see the documents of six letters, each for another reason."""
+    """Somebody who may not see the documents of six letters, each for one reason alone."""
     other = await gateway.with_new_tenant()
     zoe = await other.caller("zoe")
-    await zoe.put("others", SECRET, readers=["tenant"])
-    await ana.put("hidden", SECRET, readers=["group:board"])
-    await ana.put("sleeps", SECRET, readers=["tenant"])
+    await zoe.put("others", SECRET, readers=["tenant"], tags=["people"])
+    await ana.put("hidden", SECRET, readers=["group:board"], tags=["people"])
+    await ana.put("sleeps", SECRET, readers=["tenant"], tags=["people"])
     await ana.call("PATCH", "/v1/documents/sleeps/access", json={"active": False})
-    await ana.put("gonest", SECRET, readers=["tenant"])
+    await ana.put("gonest", SECRET, readers=["tenant"], tags=["people"])
     await ana.call("DELETE", "/v1/documents/gonest")
     await ana.put("tagged", SECRET, readers=["tenant"], tags=["board"])
     await ana.put("leave", LEAVE, readers=["tenant"], tags=["people"])
