@@ -5,7 +5,7 @@ import { call } from "./api.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
 import { filterForm, pager, table } from "./lists.js";
-import { badge, empty, formatInstant, formatNumber } from "./ui.js";
+import { badge, countOf, empty, formatInstant, formatNumber } from "./ui.js";
 
 const SHOWN_DOCUMENTS = 5;
 const HASH_CHARACTERS = 12;
@@ -41,7 +41,7 @@ export function render(content, { fields, signal }) {
 function rowTable({ rows, cursor }) {
   if (!rows.length) return empty("No rows", cursor ? "None among those that were looked through. There are older ones." : "Nothing that meets the filter is in the log.");
   return table(
-    `${rows.length} rows on this page`,
+    `${countOf(rows.length, "row")} on this page`,
     [
       { label: "Row", cell: (row) => [formatNumber(row.number), h("div", { class: "muted small mono", title: row.hash }, row.hash.slice(0, HASH_CHARACTERS))] },
       { label: "When", cell: (row) => formatInstant(row.at) },

@@ -129,7 +129,7 @@ function listView(documents, number, filter, several) {
     "div",
     { class: "card" },
     table(
-      `${documents.length} documents on this page`,
+      `${countOf(documents.length, "document")} on this page`,
       [
         { label: "Document", sortBy: (row) => row.title || row.document_id, cell: (row) => [documentLink(row.document_id, row.title || row.document_id), h("div", { class: "muted small" }, row.document_id)] },
         { label: "Source", cell: (row) => row.source, sortBy: (row) => row.source },

@@ -6,7 +6,7 @@ import { fill, h } from "./dom.js";
 import { faqEditor } from "./faq-editor.js";
 import { exportFaqs, importForm } from "./faq-transfer.js";
 import { pager, table, toggles } from "./lists.js";
-import { announce, announceProblem, badge, confirmDialog, empty, field, formatNumber, load } from "./ui.js";
+import { announce, announceProblem, badge, confirmDialog, countOf, empty, field, formatNumber, load } from "./ui.js";
 
 const PAGE = 50;
 const ALL = "all"; // of the categories; the empty text is that of FAQs without one
@@ -86,7 +86,7 @@ function faqTable(faqs, number, actions) {
     return empty(number > 1 ? "No more FAQs" : "No FAQs", "Write one, import a file, or answer an open question with one.");
   }
   return table(
-    `${faqs.length} FAQs on this page`,
+    `${countOf(faqs.length, "FAQ")} on this page`,
     [
       { label: "Question", sortBy: (faq) => faq.question, cell: (faq) => [faq.question, h("div", { class: "muted small" }, shortened(faq.answer))] },
       { label: "Category", cell: (faq) => faq.category ?? h("span", { class: "muted" }, "none") },

@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { chooser, rowByRow, table } from "./lists.js";
 import { follow } from "./live.js";
 import { isAdmin } from "./session.js";
-import { announce, announceProblem, badge, confirmDialog, empty, field, formatCounts, formatInstant, openDialog, select } from "./ui.js";
+import { announce, announceProblem, badge, confirmDialog, countOf, empty, field, formatCounts, formatInstant, openDialog, select } from "./ui.js";
 
 const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
@@ -57,7 +57,7 @@ const isAtRest = (job) => job.state !== "running";
 function jobTable({ jobs }, page, ask, several) {
   if (!jobs.length) return empty(page > 1 ? "No older jobs" : "No jobs", "Long documents, sources and deletions make jobs.");
   return table(
-    `${jobs.length} jobs on this page`,
+    `${countOf(jobs.length, "job")} on this page`,
     [
       { label: "Job", cell: (job) => [job.kind, h("div", { class: "muted small" }, job.target)] },
       { label: "State", cell: (job) => badge(job.state, KINDS[job.state]) },

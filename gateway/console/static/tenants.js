@@ -7,7 +7,7 @@ import { budgetBar, budgetShare, formatCost, monthlyCost, quotaTable } from "./i
 import { filterForm, pager, table } from "./lists.js";
 import { announce, badge, confirmDialog, countOf, empty, field, formatBytes, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
 
-const ORDERS = [["id", "by identifier"], ["cost", "what cost most this month"]];
+const ORDERS = [["id", "by identifier"], ["cost", "by cost"]];
 const QUOTAS = [["documents", "Documents"], ["chunks", "Chunks"], ["bytes", "Bytes"], ["sources", "Sources"]];
 
 export function render(content, { argument, fields, signal }) {

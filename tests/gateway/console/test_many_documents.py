@@ -178,6 +178,10 @@ async def test_a_row_that_may_not_be_shared_is_told_and_the_others_are_shared(
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
     await expect(page.get_by_label("Choose bens")).to_be_checked()
+    await page.set_viewport_size(PHONE)
+    await page.get_by_label("Choose all that are shown").uncheck()
+    await expect(page.get_by_label("Choose bens")).not_to_be_checked()
+    assert await console.violations() == []
 
 
 async def test_an_admin_who_no_longer_reads_them_can_undo_it(
