@@ -16,7 +16,7 @@ WITH deleted AS (DELETE FROM jobs WHERE tenant = $1 RETURNING true)
 SELECT count(*) FROM deleted;
 
 -- name: lock_keys
-SELECT key_id FROM keys WHERE tenant = $1 ORDER BY key_id FOR UPDATE;
+SELECT key_id FROM keys WHERE tenant = $1 FOR UPDATE;
 
 -- name: delete_keys
 WITH deleted AS (DELETE FROM keys WHERE tenant = $1 RETURNING is_token)
