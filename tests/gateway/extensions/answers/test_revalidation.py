@@ -62,7 +62,7 @@ class Tenant:
         """All of them: `search` with the documents of its `stores`, and `feed`."""
         return self
 
-    search = stores = documents = feed = services
+    search = stores = visible_documents = feed = services
 
     async def authenticate(self, *_: object) -> AuthenticatedRequest:
         if self.is_away:
