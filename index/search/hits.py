@@ -1,19 +1,22 @@
-"""Selection of an answer's hits from a ranking: it folds duplicates and overlaps.
+"""Selection of an answer's hits from the chunks that were found: it folds duplicates and overlaps.
 
-Pure.
+Pure. The chunks of a search tell what another search would select too, if it has the same scope,
+question and filter, and asks for no more candidates.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.model.scope import ScopeName
 from index.postgres.session import Row
+from index.search.found_chunks import FoundChunks
+from index.search.ranking import fusion, reordering
 from index.search.ranking.boosting import Boosts
 from index.search.ranking.fusion import FusedChunk
 from index.search.tables.related import RelatedDocument
@@ -81,6 +84,47 @@ class SelectedHits:
 
     hits: tuple[Hit, ...]
     examined: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a search has found, and the hits selected from it.
+
+    ranking: by relevance, as far as it was read. order: in which its chunks become hits.
+    """
+
+    chunks: FoundChunks
+    ranking: Sequence[FusedChunk]
+    order: Sequence[FusedChunk]
+    selected: SelectedHits
+
+
+def select(query: Query, chunks: FoundChunks, rows_max: int) -> Selection:
+    """rows_max: how many of the best chunks may become hits."""
+    dense, lexical = chunks.dense[: query.candidates], chunks.lexical[: query.candidates]
+    match query.fusion:
+        case "absolute":
+            alpha = chunks.prepared.embedded_query.alpha
+            ranking = fusion.absolute(chunks.scored, dense, lexical, alpha=alpha)
+        case "relative":
+            ranking = fusion.relative(dense, lexical, alpha=leg_share(chunks))
+        case "rrf":
+            ranking = fusion.reciprocal_rank(dense, lexical)
+        case _:
+            assert_never(query.fusion)
+    ranking = ranking[:rows_max]
+    if not query.reorders:
+        return Selection(chunks, ranking, ranking, select_hits(query, ranking, chunks.rows))
+    order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
+    # Also a candidate that is no hit decides the order.
+    examined = tuple(one.chunk_id for one in order)
+    selected = replace(select_hits(query, order, chunks.rows), examined=examined)
+    return Selection(chunks, ranking, order, selected)
+
+
+def leg_share(chunks: FoundChunks) -> float:
+    """The dense leg's share; 0 if the leg is empty."""
+    return chunks.prepared.embedded_query.alpha if chunks.dense else 0.0
 
 
 def select_hits(

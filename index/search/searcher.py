@@ -13,16 +13,14 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import selection
 from index.search.confidence import RequiredScores
 from index.search.found_chunks import FoundChunks
-from index.search.hits import Hit, SelectedHits
+from index.search.hits import Hit, SelectedHits, Selection, leg_share, select
 from index.search.preparation import AskedSearch
 from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
 from index.search.ranking import boosting
 from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import SearchExecutor
-from index.search.selection import Selection
 from index.search.shards.confirmation import Confirmations
 from index.search.shards.shard_search import KnownRevisions
 from index.search.standby_executor import StandbyDatabase, StandbyExecutor
@@ -175,7 +173,7 @@ class Searcher:
         )
         prepared = replace(prepared, query=query, rows_max=chunks_max)
         chunks = await self._executor.tables.search_exactly(prepared)
-        return selection.select(query, chunks, chunks_max)
+        return select(query, chunks, chunks_max)
 
     async def _search(
         self, scope: Scope, query: Query, known: KnownRevisions | None
@@ -200,9 +198,9 @@ class Searcher:
     async def _selected(self, query: Query, chunks: FoundChunks, rows_max: int) -> Selection:
         """In a thread if vectors are compared: with 4,000 numbers each, it takes 45 ms."""
         if not query.diversity:
-            return selection.select(query, chunks, rows_max)
+            return select(query, chunks, rows_max)
         tenant = chunks.prepared.scope.tenant
-        return await self._executor.threads.run(tenant, selection.select, query, chunks, rows_max)
+        return await self._executor.threads.run(tenant, select, query, chunks, rows_max)
 
     async def _to_result(self, found: Selection) -> SearchResult:
         chunks, prepared = found.chunks, found.chunks.prepared
@@ -273,7 +271,7 @@ def _dependencies(found: Selection) -> AnswerDependencies:
     # A fusion that ignores alpha depends on all candidates of both legs: it belongs here too.
     uses_all_candidates = query.fusion == "rrf" or query.explain
     dense_counts = query.by_legs and (uses_all_candidates or embedded_query.alpha > 0)
-    lexical_counts = query.by_legs and (uses_all_candidates or selection.leg_share(chunks) < 1)
+    lexical_counts = query.by_legs and (uses_all_candidates or leg_share(chunks) < 1)
     candidates = (
         *(chunks.dense if dense_counts else ()),
         *(chunks.lexical if lexical_counts else ()),

@@ -156,19 +156,21 @@ xmin = pg_current_xact_id()::xid
 -- subject, or one that it was made with; without a key the subject alone is asked about.
 NOT EXISTS (
     SELECT FROM suspended_subjects
-    WHERE tenant = acting.tenant AND subject = acting.subject AND NOT :ended_here
+    WHERE suspended_subjects.tenant = acting.tenant AND suspended_subjects.subject = acting.subject
+      AND NOT :ended_here
 )
 AND (acting.key_id IS NULL OR EXISTS (
     SELECT FROM keys AS own WHERE own.tenant = acting.tenant AND own.key_id = acting.key_id AND (
         SELECT count(*) FROM keys
-        WHERE tenant = acting.tenant AND key_id = ANY (own.ancestor_key_ids || own.key_id)
+        WHERE keys.tenant = acting.tenant AND keys.key_id = ANY (own.ancestor_key_ids || own.key_id)
           AND (:ended_here OR revoked_at IS NULL AND least(expires_at, 'infinity') > clock_timestamp())
     ) = cardinality(own.ancestor_key_ids) + 1
 ))
 
 -- name: has_rights
 -- $1 tenant, $2 key or token, null for a web token, $3 subject.
-SELECT :still_works FROM (SELECT $1::text, $2::text, $3::text) AS acting (tenant, key_id, subject);
+WITH acting AS (SELECT tenant, $2::text AS key_id, $3::text AS subject FROM tenants WHERE tenant = $1)
+SELECT :still_works FROM acting;
 
 -- name: holder
 -- $1 digest of the key: its holder, groups and revisions.

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from gateway.extensions.why_not.relaxed_search import Change, RelaxedSearch
 from gateway.extensions.why_not.why_not_schemas import PassageScores, Reason
 from index.model.query import Query
+from index.search.hits import Selection
 from index.search.ranking import boosting
 from index.search.ranking.fusion import FusedChunk, LegRank
-from index.search.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)

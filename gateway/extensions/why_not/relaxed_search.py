@@ -9,11 +9,9 @@ from typing import Any, TypeAlias
 
 from gateway.extension import TOP_K_MAX, SearchRequest
 from index.model.query import Query
-from index.search import selection
 from index.search.found_chunks import FoundChunks
-from index.search.hits import Hit
+from index.search.hits import Hit, Selection, select, select_hits
 from index.search.ranking.fusion import FusedChunk
-from index.search.selection import RankedChunks, Selection
 
 Change: TypeAlias = Mapping[str, Any]  # a merge patch of the body of a search
 
@@ -54,14 +52,14 @@ class RelaxedSearch:
     request: SearchRequest
     request_of: Callable[[Change], SearchRequest]
     chunks: FoundChunks
-    ranked: dict[bytes, RankedChunks] = field(default_factory=dict)
+    ranked: dict[bytes, Selection] = field(default_factory=dict)
 
     def select(self, query: Query) -> Selection:
         form = replace(query, top_k=1).digest
         ranked = self.ranked.get(form)
         if ranked is None:  # diversity takes milliseconds
-            ranked = self.ranked[form] = selection.rank(query, self.chunks, query.depth)
-        return selection.select_ranked(query, ranked)
+            ranked = self.ranked[form] = select(query, self.chunks, query.depth)
+        return replace(ranked, selected=select_hits(query, ranked.order, self.chunks.rows))
 
     def rank(self, query: Query) -> int | None:
         """The rank of the document's best hit; None if it has none."""

@@ -35,7 +35,7 @@ from gateway.extensions.why_not.why_not_schemas import NOT_FOUND, Reason, WhyNot
 from index.documents.rows import DatedDocument
 from index.documents.visible_documents import VisibleDocuments
 from index.model.scope import ScopeName
-from index.search.selection import Selection
+from index.search.hits import Selection
 
 _ROUNDS_MAX = 3  # each but the first follows a commit during the one before; a starting value
 

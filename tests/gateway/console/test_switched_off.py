@@ -80,7 +80,7 @@ async def test_a_request_is_shown_in_no_form_that_is_off(console: Console, admin
     await console.page.get_by_text("The request as code").click()
 
     forms = await console.page.get_by_role("tab").all_inner_texts()
-    assert forms == ["curl", "Python"]
+    assert forms == ["curl", "Python", "TypeScript"]
 
 
 @pytest.mark.thorough
