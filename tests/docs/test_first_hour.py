@@ -27,7 +27,6 @@ README, CONTRIBUTING, TUTORIAL, RUN = FIRST_HOUR
 _NOT_RUN = {
     "uvx pre-commit install": "it fetches a package, which changes the checkout",
     "make demo": "the README's test runs it, in a new checkout",
-    "pytest -n 4": "it runs all tests, of which this is one",
 }
 _LOGIN = "gateway"  # in run.md it is `nearhit`, as the superuser of the test's server is called
 
