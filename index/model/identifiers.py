@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed, stream_safe
 
@@ -54,6 +54,11 @@ def _token_in_normal_form(token: str) -> str:
     return f"{kind}{separator}{in_normal_form(name)}"
 
 
+def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each of the names once: two may have been two spellings of one."""
+    return tuple(dict.fromkeys(names))
+
+
 SubjectId = Annotated[
     str,
     Form(
@@ -71,5 +76,5 @@ ReaderToken = Annotated[
         _token_in_normal_form,
     ),
 ]
-Groups = Annotated[tuple[GroupId, ...], Field(max_length=GROUPS_MAX)]
-Readers = Annotated[tuple[ReaderToken, ...], Field(max_length=READERS_MAX)]
+Groups = Annotated[tuple[GroupId, ...], Field(max_length=GROUPS_MAX), AfterValidator(_once)]
+Readers = Annotated[tuple[ReaderToken, ...], Field(max_length=READERS_MAX), AfterValidator(_once)]

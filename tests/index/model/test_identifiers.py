@@ -43,6 +43,12 @@ def test_spellings_of_one_name_are_one_identifier(written: str, normal: str) -> 
     assert readers == (f"user:{normal}", f"group:{normal}", "tenant")
 
 
+def test_two_spellings_of_one_reader_are_one_reader() -> None:
+    readers = READERS.validate_python(("user:Ben", "tenant", "user:ben"))
+
+    assert readers == ("user:ben", "tenant")
+
+
 def test_a_deployment_that_keeps_the_case_has_one_spelling_of_accents() -> None:
     assert in_normal_form("Jose\u0301", "keep") == "José"
     assert in_normal_form("Ana", "keep") == "Ana"
