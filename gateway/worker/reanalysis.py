@@ -12,7 +12,7 @@ _PAGE_DOCUMENTS = 100  # a starting value, not measured
 
 
 class ReanalysisJob:
-    """An interrupted one begins again: what is analysed twice stays as it is."""
+    """An interrupted job begins again: to analyse a chunk twice changes nothing."""
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services

@@ -25,6 +25,6 @@ SELECT document_id FROM documents
 WHERE tenant = $1 AND document_id ~>~ $2 AND chunks > 0 ORDER BY document_id USING ~<~ LIMIT $3;
 
 -- name: finish
--- $1 tenant, $2 the analyser of all its chunks: nothing if the index has a later one by now.
+-- $1 tenant, $2 the analyser of all its chunks: changes nothing if the index has a later analyser by now.
 UPDATE tenants SET analyser = NULL
 WHERE tenant = $1 AND EXISTS (SELECT FROM index_meta WHERE index_meta.analyser = $2);
