@@ -93,6 +93,13 @@ class RevisionReader(Generic[T]):
             return None
         return history[-1][1]
 
+    def is_only(self, tenant: str, value: T | None, age_s: float) -> bool:
+        """Whether the tenant's last value is this object, and no other was read within `age_s`."""
+        history = self._values.get(tenant)
+        if history is None or history[-1][1] is not value:
+            return False
+        return len(history) == 1 or history[-2][0] < self._clock_s() - age_s
+
     def newest(self, tenants: Collection[str], age_max_s: float) -> EarlierReading[T] | None:
         """The last value of each tenant; None if one was not read within `age_max_s`."""
         return self._earlier(tenants, age_max_s, reversed, _anything)

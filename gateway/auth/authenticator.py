@@ -231,8 +231,12 @@ class Authenticator:
         caller names.
         """
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
-        is_plain = freshness.consistency == "strong" and freshness.min_revision is None
-        if is_plain and not age_s:
+        is_of_now = freshness.min_revision is None and not age_s
+        if is_of_now and (
+            freshness.consistency == "strong"
+            or not self._staleness.has_older(principal, freshness, read)
+        ):
+            freshness = STRONG  # nothing older may answer, or nothing is older
             known = self._admissions.get(principal.digest)
             if (
                 known is not None
@@ -251,7 +255,7 @@ class Authenticator:
                 admitted = AuthenticatedRequest(
                     candidate, revisions, oldest.revisions, freshness, age_s, oldest.age_s
                 )
-                if is_plain and not age_s:
+                if freshness is STRONG and not age_s:
                     admission = _Admission(candidate, tenant, everyone, admitted)
                     self._admissions.put(candidate.tenant, candidate.digest, admission)
                 return admitted

@@ -1,6 +1,7 @@
 """How old the revisions may be that a request is answered from, and which revisions these are."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cache.protocol import Revisions
@@ -25,6 +26,16 @@ class Staleness:
         """How old the revisions may be that the principal's request is answered from."""
         own = min(freshness.max_staleness_s, staleness_s_max(principal))
         return min(own, self._staleness_s_max)
+
+    def has_older(
+        self, principal: Principal, freshness: Freshness, read: Mapping[str, TenantRevisions]
+    ) -> bool:
+        """Whether the request may be answered from other revisions than these, which were read."""
+        age_s_max = self.age_s_max(principal, freshness)
+        return not all(
+            self._revisions.is_only(partition, read.get(partition), age_s_max)
+            for partition in (principal.tenant, PUBLIC)
+        )
 
     def oldest(
         self, principal: Principal, current: Revisions, freshness: Freshness, age_s: float

@@ -105,6 +105,9 @@ async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_
     assert reader.oldest(["a"], 0.4) == EarlierReading({"a": 1}, 0.0)
     assert reader.newest(["a"], 0.6) == EarlierReading({"a": 1}, 0.0)
     assert reader.latest("a", 0.4) == 1
+    assert [reader.is_only("a", 1, age_s) for age_s in (0.0, 0.4, 0.5)] == [True, True, False]
+    assert not reader.is_only("a", 0, 0.4)
+    assert not reader.is_only("b", None, 0.4)
     clock.now_s += 0.5
     assert reader.oldest(["a"], 0.4) is None
     assert reader.newest(["a"], 0.4) is None

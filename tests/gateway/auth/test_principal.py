@@ -147,12 +147,13 @@ class FailingOver(Restless):
 
     def __init__(self) -> None:
         super().__init__()
-        self.history = "a1"
+        self.history, self.revision = "a1", 7
         self.now = utc_now()
         self.expires_at: datetime | None = self.now + timedelta(minutes=1)
 
     async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
-        return {name: TenantRevisions(self.history, 7, 1) for name in ("acme", "public")}
+        numbers = {"acme": self.revision, "public": 3}
+        return {name: TenantRevisions(self.history, number, 1) for name, number in numbers.items()}
 
     async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         principal = Principal(
@@ -162,6 +163,23 @@ class FailingOver(Restless):
 
     def fail_over(self) -> None:
         self.history, self.expires_at = "b2", None
+
+
+async def test_a_bounded_read_is_admitted_as_a_strong_one_while_nothing_is_older() -> None:
+    tenant, clock = FailingOver(), Clock()
+    gate, bounded = authenticator(tenant, clock), Freshness("bounded", 0.9)
+    principal = await gate.identify(KEY, digest_of(KEY))
+    strong = await gate.confirm(principal)
+
+    assert await gate.confirm(principal, bounded) is strong
+
+    tenant.revision, clock.now_s = 8, 0.5
+    changed = await gate.confirm(principal)
+    admitted = await gate.confirm(principal, bounded)
+    assert changed.oldest.by_partition["acme"] == 8
+    assert admitted.oldest.by_partition["acme"] == 7
+    clock.now_s = 1.0
+    assert await gate.confirm(principal, bounded) is changed
 
 
 async def test_a_key_whose_end_was_lost_in_a_failover_counts_on() -> None:
