@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 
@@ -16,6 +17,7 @@ class ActingPrincipal(Protocol):
     subject: None for the operator and the system. tenant: whose shares it uses; empty for none.
     access_revision: of its tenant, at which its rights were read; None for rights that do not end,
         or that are checked elsewhere.
+    expires_at: when its credential expires; None if it does not, or that is checked elsewhere.
     """
 
     @property
@@ -26,6 +28,8 @@ class ActingPrincipal(Protocol):
     def tenant(self) -> str: ...
     @property
     def access_revision(self) -> int | None: ...
+    @property
+    def expires_at(self) -> datetime | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class AuditActor:
     key_id: str | None
     tenant: str = ""
     access_revision: int | None = None
+    expires_at: datetime | None = None
 
 
 # No key has such an id: those begin with key_ or tok_.

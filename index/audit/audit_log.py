@@ -97,17 +97,20 @@ async def append(
 ) -> None:
     """Append a row for the current actor; details must hold no text, title or key.
 
-    Raises `RightsLost` if the credential with whose rights the actor acts has ended. An end of a
-    credential appends a row too, and rows are appended one at a time until the commit: so either
-    the end is seen here, or it is acknowledged after the session's transaction.
+    Raises `RightsLost` if the credential with whose rights the actor acts has expired or ended. An
+    end of a credential appends a row too, and rows are appended one at a time until the commit: so
+    either the end is seen here, or it is acknowledged after the session's transaction.
     """
     actor = current_actor()
     if session.logged:
-        row = (actor.subject, actor.key_id, action, target, details)
-        access_revision = await session.value("audit_log.append", tenant, *row)
+        logged = (actor.subject, actor.key_id, action, target, details)
+        row = await session.row("audit_log.append", tenant, *logged)
     else:
-        access_revision = await session.value("audit_log.omit", tenant)
-    if actor.tenant != tenant or actor.access_revision in (None, access_revision):
+        row = await session.row("audit_log.omit", tenant)
+    assert row is not None, "the statement has one row"
+    if actor.expires_at is not None and actor.expires_at <= row["appended_at"]:
+        raise RightsLost
+    if actor.tenant != tenant or actor.access_revision in (None, row["access_revision"]):
         return
     if not await session.value("principals.has_rights", tenant, actor.key_id, actor.subject):
         raise RightsLost

@@ -1,11 +1,12 @@
 -- The audit log; see migrations/0001_schema.sql.
 
 -- name: append
-SELECT audit_append($1, $2, $3, $4, $5, $6);
+-- The time is that of the end of the wait for other changes, by the database's clock.
+SELECT audit_append($1, $2, $3, $4, $5, $6) AS access_revision, clock_timestamp() AS appended_at;
 
 -- name: omit
 -- $1 tenant: as `append`, without a row.
-SELECT audit_omit($1);
+SELECT audit_omit($1) AS access_revision, clock_timestamp() AS appended_at;
 
 -- name: heads
 -- $1 tenant, or null for every tenant with a head or rows. The recursion jumps from one tenant's rows to

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.anyio
 
 KEY = NewKey("key_1", b"1", "ana", (), ("admin",), None)
 TOKEN = replace(KEY, key_id="tok_1", digest=b"2", is_token=True, made_with="key_1")
+OTHER = replace(KEY, key_id="key_bob", digest=b"5", subject="bob")
 NEW_KEY = replace(KEY, key_id="key_2", digest=b"3", subject="eve")
 SOURCE = SourceConfig("folder", {"path": "."}, None, paused=False, next_run_at=None)
 SUBSCRIPTION = NewSubscription(
@@ -97,6 +98,20 @@ async def test_whatever_ends_a_credential_ends_its_changes(
 
     with acting_as(ana), pytest.raises(RightsLost):
         await CHANGES["member"](changed)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_credential_that_expires_after_its_request_was_admitted_changes_nothing(
+    changed: Database, change: str
+) -> None:
+    await KeyStore(changed).create("acme", replace(OTHER, expires_at=datetime.now(UTC) - LATER))
+    bob = await holder(changed, "key_bob")
+
+    for expired in (bob, replace(bob, key_id=None)):  # a web token has no key
+        with acting_as(expired), pytest.raises(RightsLost):
+            await CHANGES[change](changed)
+    with acting_as(replace(bob, key_id=None, expires_at=datetime.now(UTC) + LATER)):
+        assert await CHANGES[change](changed) is not False
 
 
 @pytest.mark.parametrize("change", CHANGES)
