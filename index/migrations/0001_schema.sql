@@ -1120,9 +1120,10 @@ CREATE TABLE vector_stores (
 );
 
 -- Files that were attached to a source: each as a document of it, once it is written.
--- key_id: the key or token that attached it; null for a web token.
--- job_id: of the job that writes it, if that was queued.
--- error:  why there is no document, if that is certain.
+-- key_id:    the key or token that attached it; null for a web token.
+-- job_id:    of the job that writes it, if that was queued.
+-- error:     why there is no document, if that is certain.
+-- attaching: the requests that attach it and have no result yet.
 CREATE TABLE vector_store_files (
     tenant      text NOT NULL,
     source      text NOT NULL,
@@ -1134,6 +1135,7 @@ CREATE TABLE vector_store_files (
     job_id      text,
     error_code  text,
     error       text,
+    attaching   text[] NOT NULL DEFAULT '{}',
     created_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant, source, file_id),
     FOREIGN KEY (tenant, source) REFERENCES sources ON DELETE CASCADE

@@ -55,26 +55,35 @@ SELECT document_id FROM vector_store_files WHERE tenant = $1 AND source = $2;
 DELETE FROM vector_stores WHERE tenant = $1 AND source = $2;
 
 -- name: attach
--- $2 source, $3 file, $4 document, $5 subject, $6 batch or null, $7 key or token or null. What an earlier
--- request has attached stays as it is until the result of this one is recorded.
-INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id, key_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant, source, file_id) DO UPDATE SET file_id = excluded.file_id
+-- $2 source, $3 file, $4 document, $5 subject, $6 batch or null, $7 key or token or null, $8 request. What an
+-- earlier request has attached stays as it is until the result of this one is recorded.
+INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id, key_id, attaching)
+VALUES ($1, $2, $3, $4, $5, $6, $7, ARRAY[$8::text])
+ON CONFLICT (tenant, source, file_id) DO UPDATE
+SET attaching = vector_store_files.attaching || excluded.attaching
 RETURNING created_at;
 
 -- name: record_file
--- $2 source, $3 file, $4 subject, $5 batch or null, $6 key or token or null, $7 job or null, $8 code of the
--- error or null, $9 error or null: the result of the request
+-- $2 source, $3 file, $4 subject, $5 batch or null, $6 key or token or null, $7 request, $8 job or null, $9 code
+-- of the error or null, $10 error or null: the result of the request
 UPDATE vector_store_files
-SET subject = $4, batch_id = $5, key_id = $6, job_id = $7, error_code = $8, error = $9
+SET subject = $4, batch_id = $5, key_id = $6, attaching = array_remove(attaching, $7), job_id = $8,
+    error_code = $9, error = $10
 WHERE tenant = $1 AND source = $2 AND file_id = $3;
 
 -- name: detach
 DELETE FROM vector_store_files WHERE tenant = $1 AND source = $2 AND file_id = $3;
 
+-- name: end_refused
+-- $2 source, $3 file, $4 request: it has no result.
+UPDATE vector_store_files SET attaching = array_remove(attaching, $4)
+WHERE tenant = $1 AND source = $2 AND file_id = $3;
+
 -- name: forget_refused
+-- $2 source, $3 file: unless a request still attaches it, or has made a document, a job or a failure.
 DELETE FROM vector_store_files AS attached
-WHERE tenant = $1 AND source = $2 AND file_id = $3 AND job_id IS NULL AND error_code IS NULL
+WHERE tenant = $1 AND source = $2 AND file_id = $3 AND attaching = '{}'
+  AND job_id IS NULL AND error_code IS NULL
   AND NOT EXISTS (
       SELECT FROM documents
       WHERE documents.tenant = $1 AND documents.document_id = attached.document_id

@@ -100,7 +100,7 @@ async def _attach(
     except QuotaExceeded as exceeded:
         code, error = "quota_exceeded", str(exceeded)
     except Exception:
-        await stores.forget_refused(tenant, store.source, file.file_id)
+        await stores.forget_refused(tenant, store.source, file.file_id, request)
         raise
     attached = AttachedFile(
         file_id=file.file_id,

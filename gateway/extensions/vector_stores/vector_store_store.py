@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from gateway.extensions.vector_stores.file_store import FileListing
@@ -55,6 +56,7 @@ class AttachRequest:
     subject: str
     batch_id: str | None
     key_id: str | None
+    request_id: str = field(default_factory=partial(secrets.token_hex, 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,13 @@ class VectorStoreStore:
     async def detach(self, tenant: str, source: str, file_id: str) -> None:
         await self._database.rows("vector_stores.detach", tenant, source, file_id)
 
-    async def forget_refused(self, tenant: str, source: str, file_id: str) -> None:
-        """Forget a file of which no request has made a document, a job or a failure."""
-        await self._database.rows("vector_stores.forget_refused", tenant, source, file_id)
+    async def forget_refused(
+        self, tenant: str, source: str, file_id: str, request: AttachRequest
+    ) -> None:
+        """Forget the request, and a file of which no request makes or has made anything."""
+        file = (tenant, source, file_id)
+        await self._database.rows("vector_stores.end_refused", *file, request.request_id)
+        await self._database.rows("vector_stores.forget_refused", *file)
 
     async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
         """By source to which the file is attached, its document."""

@@ -1,5 +1,6 @@
 """Files of vector stores, by OpenAI's own client: how they are attached, listed and refused."""
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 
@@ -174,6 +175,33 @@ async def test_nothing_is_left_of_a_file_whose_attachment_was_refused(
     document = {"text": "Hello.", "source": store}
     written = await ana.call("PUT", f"/v1/documents/{store}/{file.id}", json=document)
     assert written.status_code == 409, "it is no file of the store"
+
+
+@pytest.mark.slow
+async def test_a_refused_attachment_takes_nothing_from_one_that_is_under_way(
+    settings: Settings, embedder: Embedder
+) -> None:
+    """Two keys of one subject attach one file, and only one of them may publish."""
+    moody = MoodyEmbedder(embedder)
+    async with running(settings, moody) as gateway:
+        await gateway.tenant("acme")
+        publisher = await gateway.caller("ana", roles=["writer", "publisher"])
+        body = {"name": "Notices", "readers": ["public"]}
+        store = (await publisher.call("POST", "/v1/vector_stores", json=body)).json()["id"]
+        path = f"/v1/vector_stores/{store}/files"
+        async with client_of(await gateway.caller("ana")) as writer:
+            file = await writer.files.create(file=("leave.md", LEAVE), purpose="assistants")
+            moody.hold()
+            attaching = asyncio.create_task(publisher.call("POST", path, json={"file_id": file.id}))
+            await moody.asked.wait()
+            with pytest.raises(openai.PermissionDeniedError):
+                await writer.vector_stores.files.create(store, file_id=file.id)
+            moody.go_on()
+            answer = await attaching
+            listed = [each.id async for each in writer.vector_stores.files.list(store)]
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "completed")
+    assert listed == [file.id]
 
 
 @pytest.mark.slow
