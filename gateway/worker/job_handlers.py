@@ -70,9 +70,6 @@ class PutDocumentJob:
             threads = self._services.writer.threads.of(job.tenant)
             parse = partial(schemas.parse, DocumentBody)
             (body,) = await threads.map(parse, [job.payload])
-            if body.readers is not None:
-                readers = tuple(each for each in body.readers if each not in job.ended_readers)
-                body = body.model_copy(update={"readers": readers})
             language = self._services.settings.language
             put = document_update.put_of(caller, document_id, body, language)
             (outcome,) = await self._services.writer.put_all(job.tenant, [put], job.run)

@@ -9,7 +9,14 @@ from itertools import chain
 from pgvector import HalfVector
 
 from common.shares.turns import map_in_steps
-from index.documents import document_writes, event_versions, forgetting, outbox, quotas
+from index.documents import (
+    document_writes,
+    ended_readers,
+    event_versions,
+    forgetting,
+    outbox,
+    quotas,
+)
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
@@ -79,8 +86,12 @@ class DocumentStore:
         return sequence
 
     async def forget_removed(self, kept_s: float) -> None:
-        """Forget removals older than `kept_s` seconds, after which no earlier write can arrive."""
+        """Forget removals, and ends of readers, of so many seconds ago.
+
+        No earlier write can arrive after that.
+        """
         await self._database.rows("documents.prune_removed", kept_s)
+        await self._database.rows("documents.prune_ended_readers", kept_s)
 
     async def space(self, tenant: str) -> str | None:
         """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
@@ -170,6 +181,7 @@ class DocumentStore:
             )
             if not accepted_writes:
                 return [outcomes.get(write.document_id) for write in writes]
+            accepted_writes = await ended_readers.left_out(session, tenant, accepted_writes, cause)
             changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
             entries = chain.from_iterable(write.vocabulary_entries for write in accepted_writes)
             words = self._seen_words.unseen(tenant, locked.vocabulary.era, entries)

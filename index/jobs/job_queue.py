@@ -77,7 +77,6 @@ class JobLease:
 class ClaimedJob:
     """A job that a worker has claimed and must do now.
 
-    ended_readers: which it does not give, though it was requested with them.
     trace: in which it was enqueued.
     """
 
@@ -92,7 +91,6 @@ class ClaimedJob:
     payload: bytes
     attempts_max: int
     due_at: datetime
-    ended_readers: Sequence[str] = ()
     trace: TraceContext | None = None
 
 
@@ -199,13 +197,6 @@ async def supersede(
     for document_parts, document_ids in by_parts(parts):
         targets = [document_target(document_id) for document_id in document_ids]
         await session.rows("jobs.supersede", tenant, targets, sorted(document_parts), sequence)
-
-
-async def end_readers(
-    session: Session, tenant: str, document_id: str, readers: Sequence[str]
-) -> None:
-    """Queued writes of the document no longer give these readers; later ones may."""
-    await session.rows("jobs.end_readers", tenant, document_target(document_id), readers)
 
 
 class JobQueue:
@@ -401,6 +392,5 @@ def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
         payload=row["payload"],
         attempts_max=row["attempts_max"],
         due_at=row["due_at"],
-        ended_readers=row["ended_readers"],
         trace=None if traceparent is None else TraceContext(traceparent, row["tracestate"]),
     )

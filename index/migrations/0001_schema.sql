@@ -424,6 +424,18 @@ CREATE TABLE removed_documents (
 );
 CREATE INDEX removed_documents_old ON removed_documents (removed_at);
 
+-- Readers of documents that others than its writers gave and have taken away since, as long as an earlier
+-- write may still come. digest: as above. sequence: when that was, among the writes of documents.
+CREATE TABLE ended_readers (
+    tenant   text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    digest   bytea NOT NULL,
+    reader   text NOT NULL,
+    sequence bigint NOT NULL DEFAULT nextval('document_versions'),
+    ended_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX ended_readers_document ON ended_readers (tenant, digest);
+CREATE INDEX ended_readers_old ON ended_readers (ended_at);
+
 -- What events have said of each document, also of one that is gone or not there yet: an event is out of
 -- date if a later one has said the same of it.
 -- content_version: of the last event that said what is in the document, or that it is gone.
@@ -923,7 +935,6 @@ CREATE INDEX document_popularity_falling ON document_popularity (tenant, falls_o
 -- source:        of the documents that it changes, for limits by source.
 -- parts:         what it sets of its document, as in `documents.sequences`.
 -- sequence:      when it was requested, among the writes of documents.
--- ended_readers: which somebody else gave to its document and has taken away since; it does not give them.
 -- key_id:        of the key whose rights the job has when it runs; null for the operator. Never the key.
 -- payload:       what the job needs to know; gone once it is done.
 -- attempts:      how often it was begun; with the lease, it tells one run from all others.
@@ -938,7 +949,6 @@ CREATE TABLE jobs (
     source        text,
     parts         text[] NOT NULL DEFAULT '{}',
     sequence      bigint NOT NULL DEFAULT nextval('document_versions'),
-    ended_readers text[] NOT NULL DEFAULT '{}',
     key_id        text,
     subject       text,
     payload       bytea CHECK (octet_length(payload) <= 8388608),

@@ -303,6 +303,28 @@ WHERE removed_at < now() - $1 * interval '1 second' AND NOT EXISTS (
     WHERE jobs.tenant = removed.tenant AND state <> 'done' AND jobs.sequence < removed.sequence
 );
 
+-- name: end_readers
+-- $1 tenant, $2 document, which is locked, $3 readers: no earlier write gives them to it.
+INSERT INTO ended_readers (tenant, digest, reader)
+SELECT $1, sha256(convert_to($2, 'UTF8')), unnest($3::text[]);
+
+-- name: ended_readers
+-- $1 tenant, $2 documents, which are locked, $3 the sequence number of their writes: by document, the readers
+-- that ended later.
+SELECT document_id, array_agg(reader) AS readers
+FROM unnest($2::text[]) AS document_id
+JOIN ended_readers ON tenant = $1 AND digest = sha256(convert_to(document_id, 'UTF8'))
+WHERE sequence > $3::bigint
+GROUP BY document_id;
+
+-- name: prune_ended_readers
+-- As `prune_removed`.
+DELETE FROM ended_readers AS ended
+WHERE ended_at < now() - $1 * interval '1 second' AND NOT EXISTS (
+    SELECT FROM jobs
+    WHERE jobs.tenant = ended.tenant AND state <> 'done' AND jobs.sequence < ended.sequence
+);
+
 -- name: put_access
 -- $1 tenant, $2 document, $3 owner, $4 readers, $5 the parts that the write sets.
 UPDATE documents SET

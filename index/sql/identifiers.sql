@@ -22,7 +22,7 @@ WITH tokens AS (
     UNION ALL
     SELECT tenant, reader, 'tuples of OpenFGA' FROM openfga_readers
     UNION ALL
-    SELECT tenant, unnest(ended_readers), 'jobs' FROM jobs
+    SELECT tenant, reader, 'readers that have ended' FROM ended_readers
 ),
 identifiers AS (
     SELECT
@@ -220,18 +220,12 @@ WHERE subjects.tenant = subscriptions.tenant AND old = subject;
 
 -- name: respell_jobs
 WITH :respelled
-UPDATE jobs SET
-    subject = coalesce(
-        (SELECT new FROM subjects WHERE subjects.tenant = jobs.tenant AND old = subject), subject
-    ),
-    ended_readers = ARRAY(
-        SELECT DISTINCT coalesce(new, reader) FROM unnest(ended_readers) AS reader
-        LEFT JOIN tokens ON tokens.tenant = jobs.tenant AND old = reader
-    )
-WHERE EXISTS (
-    SELECT FROM tokens
-    WHERE tokens.tenant = jobs.tenant AND old = ANY (ended_readers || ('user:' || coalesce(subject, '')))
-);
+UPDATE jobs SET subject = new FROM subjects WHERE subjects.tenant = jobs.tenant AND old = subject;
+
+-- name: respell_ended_readers
+WITH :respelled
+UPDATE ended_readers SET reader = new FROM tokens
+WHERE tokens.tenant = ended_readers.tenant AND old = reader;
 
 -- name: respell_tuples
 WITH :respelled

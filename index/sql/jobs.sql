@@ -67,18 +67,6 @@ UPDATE jobs SET
 WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running')
   AND parts <@ $3::text[] AND ($4::bigint IS NULL OR sequence < $4);
 
--- name: end_readers
--- $1 tenant, $2 target, $3 readers that its queued writes, also failed ones, no longer give. One that is running
--- has lost its job, and begins again.
-WITH changed AS (
-    UPDATE jobs SET
-        ended_readers = ARRAY(SELECT unnest(ended_readers) UNION SELECT unnest($3::text[])),
-        state = CASE state WHEN 'running' THEN 'waiting' ELSE state END, lease = NULL, leased_until = NULL
-    WHERE tenant = $1 AND target = $2 AND state <> 'done' AND 'readers' = ANY (parts)
-    RETURNING true
-)
-SELECT pg_notify('nearhit_jobs', '') FROM (SELECT FROM changed LIMIT 1) AS some_changed;
-
 -- name: lock_claims
 -- Workers claim one after the other, so that the limit of a tenant holds across workers.
 SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'jobs', 0));
@@ -133,7 +121,7 @@ UPDATE jobs SET
 WHERE job_no = (SELECT job_no FROM candidates ORDER BY running, due_at, job_no LIMIT 1)
 RETURNING
     job_no, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
-    sequence, ended_readers, traceparent, tracestate;
+    sequence, traceparent, tracestate;
 
 -- name: renew
 -- $1 lease, $2 its seconds, $3 job_no of the jobs

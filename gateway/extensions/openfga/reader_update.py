@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from index.documents import ended_readers
 from index.errors import TuplesMoved
-from index.jobs import job_queue
 from index.postgres.session import Row, Session
 from ingest.errors import DocumentContended
 
@@ -35,10 +35,9 @@ class ReaderUpdate:
         return (*kept, *granted)[: max(readers_max, len(kept))]
 
     async def settle(self, session: Session, tenant: str) -> None:
-        """Record, in the transaction that changes the document, that it follows the tuples.
+        """Record, in a transaction that has locked the document, that it follows the tuples.
 
-        What they have ended, no write that was queued before gives again: the part `readers` of
-        the document can't tell, since of that write its other readers count.
+        What they have ended, no earlier write gives again.
         Raises `TuplesMoved` if the tuples have changed since the update was planned, and
         `DocumentContended` if another writer has given the document a removed reader.
         """
@@ -47,7 +46,7 @@ class ReaderUpdate:
             raise TuplesMoved(tenant)
         if not self.removed:
             return
-        await job_queue.end_readers(session, tenant, self.document_id, self.removed)
+        await ended_readers.end(session, tenant, self.document_id, self.removed)
         forgotten = await session.rows("openfga.forget_removed", tenant, self.document_id)
         if len(forgotten) < len(self.removed):
             raise DocumentContended(self.document_id)

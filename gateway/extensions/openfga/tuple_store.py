@@ -166,6 +166,7 @@ class TupleStore:
     async def settle(self, tenant: str, update: ReaderUpdate) -> None:
         """Record that a document follows the tuples already, or does not exist."""
         async with self._database.transaction() as session:
+            await session.rows("documents.lock", tenant, [update.document_id])
             await update.settle(session, tenant)
 
     async def record_as_of(self, tenant: str, position: StorePosition, as_of: datetime) -> None:

@@ -23,7 +23,8 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import job_handlers, worker_loop
-from index.errors import JobLost, TuplesMoved
+from index.documents.event_versions import Reading
+from index.errors import TuplesMoved
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Written
@@ -469,12 +470,36 @@ async def test_a_queued_write_gives_no_reader_that_ended_while_it_was(
     watched.store.delete("user:anna", "viewer", "document:leave")
     await watched.watch.poll()
     if claimed is not None and state == "running":
-        with pytest.raises(JobLost):
-            await job_handlers.handlers(watched.services.worker)[claimed.kind](claimed)
+        await job_handlers.handlers(watched.services.worker)[claimed.kind](claimed)
     await jobs.replay(watched.watched.tenant, queued.json()["job_id"])
     await worker_loop.make_worker(watched.services.worker).drain()
 
     assert await watched.readers() == ("user:carl",)
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_a_reading_of_a_source_gives_no_reader_that_ended_since_it_began(
+    watched: Watched,
+    is_new: bool,  # noqa: FBT001  a parameter
+) -> None:
+    tenant, documents = watched.watched.tenant, watched.services.stores.documents
+    if not is_new:
+        await watched.document()
+    watched.store.write("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+
+    async def read(reading: Reading, text: str) -> None:
+        readers = ("user:anna", "user:carl")
+        document = Document("leave", "", text, "wiki", "", "en", (), {}, None, readers)
+        await watched.services.documents.writer.put(tenant, "leave", lambda _: document, reading)
+
+    begun = Reading(await documents.next_sequence())
+    watched.store.delete("user:anna", "viewer", "document:leave")
+    await watched.watch.poll()
+    await read(begun, LEAVE + "\n\nAsk.")
+    assert await watched.readers() == ("user:carl",)
+    await read(Reading(await documents.next_sequence()), LEAVE)
+    assert await watched.readers() == ("user:anna", "user:carl"), "the source still names it"
 
 
 async def test_a_share_after_a_tuple_has_ended_stays_beside_an_earlier_queued_write(
