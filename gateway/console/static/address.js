@@ -22,28 +22,29 @@ export function forget() {
   history.replaceState(null, "", location.pathname);
 }
 
-/** The same page shows what these fields say; empty ones are left out. */
+/** The same page shows what these fields say, and else what it showed; empty ones are left out. */
 export function move(fields) {
-  const filled = Object.entries(fields).filter(([, value]) => value);
-  const [page] = shown.split("?");
+  const [page, before] = shown.split("?");
+  const all = { ...Object.fromEntries(new URLSearchParams(before)), ...fields };
+  const filled = Object.entries(all).filter(([, value]) => value);
   const address = filled.length ? `${page || "#/search"}?${new URLSearchParams(filled)}` : page;
   if (address === shown) return;
   history.pushState(null, "", address);
   shown = location.hash;
 }
 
-/** What a form says differently than when it was made, by the names of its controls. */
+/** What a form says differently than when it was made, by the names of its controls; else empty. */
 export function fieldsOf(form) {
   const controls = [...form.elements].filter((control) => control.name);
   const stateOf = (control) => (control.type === "checkbox" ? String(control.checked) : control.value);
   const first = new Map(controls.map((control) => [control, stateOf(control)]));
-  const changed = () => controls.filter((control) => stateOf(control) !== first.get(control));
+  const changed = (control) => (stateOf(control) === first.get(control) ? "" : stateOf(control));
   return {
-    read: () => Object.fromEntries(changed().map((control) => [control.name, stateOf(control)])),
+    read: () => Object.fromEntries(controls.map((control) => [control.name, changed(control)])),
     write: (fields) => {
       for (const control of controls) {
         const value = fields.get(control.name);
-        if (value === null) continue;
+        if (!value) continue;
         control.closest("details")?.setAttribute("open", "");
         if (control.type === "checkbox") control.checked = value === "true";
         else control.value = value;

@@ -1,6 +1,5 @@
 /* The audit log: who saw which documents, as whom an admin looked, and who changed what. */
 
-import { move } from "./address.js";
 import { call } from "./api.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
@@ -28,7 +27,7 @@ export function render(content, { fields, signal }) {
     list,
     async (cursor) => (await call("GET", "/v1/audit/log", { query: { ...query(form.filter()), cursor }, signal })).data,
     (page) => rowTable(page),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
+    { fields, chosen: form.filter },
   );
   content.append(
     h("p", { class: "lead" }, "Who saw which documents, as whom an admin looked, and who changed what, newest first. Each row seals the one before it; ", h("code", {}, "nearhit audit log --verify"), " checks them all."),

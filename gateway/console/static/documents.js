@@ -1,6 +1,5 @@
 /* The documents that the caller may read: the list, and one document with all that one can do. */
 
-import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { documentView } from "./document.js";
@@ -59,7 +58,7 @@ function showList(content, fields, signal) {
     async (cursor) =>
       (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...form.filter() }, signal })).data,
     (page, number) => listView(page.documents, number, form.filter(), several),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
+    { fields, chosen: form.filter },
   );
   const several = isWriter() ? chooser(nameOf, [
     { label: "Share", isFor: () => true, act: (rows) => shareSeveral(rows, pages.show) },

@@ -1,6 +1,5 @@
 /* FAQs: the list by category, and what one does with one of them. */
 
-import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { faqEditor } from "./faq-editor.js";
@@ -33,7 +32,7 @@ export function render(content, { fields, signal }) {
       return (await call("GET", `/v1/faqs${named}`, { query, signal })).data;
     },
     (page, number) => faqTable(page.faqs, number, actions),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ category: category === ALL ? "" : category, state: state.value(), cursor }) },
+    { fields, chosen: () => ({ category: category === ALL ? "" : category, state: state.value() }) },
   );
   const showCategories = async () => {
     const { data } = await call("GET", "/v1/faq-categories", { signal });

@@ -1,6 +1,5 @@
 /* Groups: who is a member of which. A membership counts from the next request on. */
 
-import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { pager, table } from "./lists.js";
@@ -11,7 +10,6 @@ export function render(content, { argument, fields, signal }) {
   else showList(content, fields, signal);
 }
 
-const pageOf = (fields) => ({ first: fields.get("cursor") ?? "", onMove: (cursor) => move({ cursor }) });
 const memberPath = (group, subject) => `/v1/groups/${segment(group)}/members/${segment(subject)}`;
 
 function showList(content, fields, signal) {
@@ -21,7 +19,7 @@ function showList(content, fields, signal) {
     list,
     async (cursor) => (await call("GET", "/v1/groups", { query: { cursor }, signal })).data,
     (page) => groupTable(page.groups),
-    pageOf(fields),
+    { fields },
   );
   content.append(
     h("p", { class: "lead" }, "A document that is shared with group:NAME is read by its members. Groups that only keys name are not listed."),
@@ -50,7 +48,7 @@ function showGroup(content, group, fields, signal) {
     list,
     async (cursor) => (await call("GET", `/v1/groups/${segment(group)}/members`, { query: { cursor }, signal })).data,
     (page) => memberTable(group, page.members, pages),
-    pageOf(fields),
+    { fields },
   );
   content.append(
     h("p", {}, h("a", { href: "#/groups" }, "All groups")),

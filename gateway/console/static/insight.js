@@ -46,7 +46,7 @@ export function render(content, { fields, signal }) {
     const days = { from: from.value, to: to.value };
     await load(body, async () => view(days, await fetchAll(days, signal), show));
   };
-  const showOwn = () => (move({ from: from.value, to: to.value }), show());
+  const showOwn = () => (move({ days: "", from: from.value, to: to.value }), show());
   const choose = () => {
     own.hidden = range.value !== "";
     if (own.hidden) {
@@ -56,7 +56,7 @@ export function render(content, { fields, signal }) {
     if (own.hidden || isOwn) show();
   };
   range.addEventListener("change", () => {
-    if (range.value) move({ days: range.value === USUAL_DAYS ? "" : range.value });
+    if (range.value) move({ days: range.value === USUAL_DAYS ? "" : range.value, from: "", to: "" });
     choose();
   });
   content.append(

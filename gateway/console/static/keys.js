@@ -3,7 +3,7 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { chooser, pager, rowByRow, table } from "./lists.js";
+import { chooser, filterForm, pager, rowByRow, table } from "./lists.js";
 import { currentCaller, isAdmin, isOperator } from "./session.js";
 import {
   announce,
@@ -25,26 +25,23 @@ const ROLES = ["reader", "writer", "admin", "publisher", "provisioner"];
 const SCOPES = ["private", "shared", "tenant", "public"];
 const KEY_DAYS = 90; // until a new key expires, unless another day is chosen
 
-export function render(content, { argument, signal }) {
-  const tenant = h("input", { autocomplete: "off", required: true, value: argument });
-  const named = () => (isOperator() ? tenant.value.trim() : undefined);
-  if (isOperator()) content.append(tenantForm(tenant, () => keys.reset()));
-  const keys = isAdmin() || isOperator() ? keyList(content, named, signal) : null;
-  const tokens = isOperator() ? null : tokenList(content, signal);
-  if (!isOperator() || argument) keys?.reset();
-  tokens?.reset();
+export function render(content, { fields, signal }) {
+  const named = isOperator() ? { tenant: fields.get("tenant") } : {};
+  if (isOperator()) content.append(tenantForm(fields));
+  if (isAdmin() || named.tenant) keyList(content, named, fields, signal).show();
+  if (!isOperator()) tokenList(content, fields, signal).show();
 }
 
-function tenantForm(tenant, onChosen) {
-  return h(
-    "form",
-    { class: "card", onsubmit: (event) => (event.preventDefault(), onChosen()) },
-    h("div", { class: "row end" }, h("div", { class: "grow" }, field("Tenant", tenant, { name: "id", hint: "whose keys you work with" })),
-      h("button", { type: "submit", class: "primary" }, "Show keys")),
-  );
+function tenantForm(fields) {
+  const tenant = h("input", { type: "search", autocomplete: "off", required: true });
+  const form = filterForm({ tenant: ["Tenant whose keys you work with", tenant] }, fields, () => {
+    location.hash = `#/keys?tenant=${segment(form.filter().tenant)}`;
+  });
+  return form.node;
 }
 
-function keyList(content, named, signal) {
+/** named: {tenant}, whose keys the operator works with; empty for an admin. */
+function keyList(content, named, fields, signal) {
   const list = h("div", { class: "stack" });
   const several = chooser((key) => key.id, [
     { label: "Revoke", kind: "danger", isFor: (key) => isLive(key) && !isOwn(key), act: (keys) => revoke(keys, pages) },
@@ -52,8 +49,9 @@ function keyList(content, named, signal) {
   const pages = pager(
     "keys",
     list,
-    async (cursor) => (await call("GET", "/v1/keys", { query: { cursor, tenant: named() }, signal })).data,
+    async (cursor) => (await call("GET", "/v1/keys", { query: { cursor, ...named }, signal })).data,
     (page) => keyTable(page.keys, pages, several),
+    { fields },
   );
   content.append(
     h(
@@ -161,8 +159,7 @@ function createKey(named, pages) {
   openDialog("Create a key", (close) => {
     const place = h("div");
     const create = async () => {
-      const body = { subject: subject.value.trim(), name: name.value, groups: listOf(groups.value), roles: chosen(roles), scopes: chosen(scopes) };
-      if (named()) body.tenant = named();
+      const body = { subject: subject.value.trim(), name: name.value, groups: listOf(groups.value), roles: chosen(roles), scopes: chosen(scopes), ...named };
       if (expires.value) body.expires_at = `${expires.value}T23:59:59Z`;
       const { data } = await call("POST", "/v1/keys", { body });
       close();
@@ -184,13 +181,14 @@ function createKey(named, pages) {
   });
 }
 
-function tokenList(content, signal) {
+function tokenList(content, fields, signal) {
   const list = h("div", { class: "stack" });
   const pages = pager(
     "tokens",
     list,
     async (cursor) => (await call("GET", "/v1/tokens", { query: { cursor }, signal })).data,
     (page) => tokenTable(page.tokens, pages),
+    { fields, at: "tokens" },
   );
   content.append(
     h(

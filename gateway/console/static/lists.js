@@ -1,6 +1,6 @@
 /* Lists: tables whose rows can be ordered and chosen, the form that narrows one, and its pages. */
 
-import { fieldsOf } from "./address.js";
+import { fieldsOf, move } from "./address.js";
 import { fill, h } from "./dom.js";
 import { field, formatNumber, load, submit } from "./ui.js";
 
@@ -144,10 +144,11 @@ export function toggles(label, options, chosen, onChoose) {
 
 /**
  * The pages of a list with a cursor: at most one page is in the document at a time.
- * name: what is listed, by which screen readers tell two lists apart. first: the cursor to begin
- * at. onMove: called with the cursor of the page that is shown next.
+ * name: what is listed, by which screen readers tell two lists apart. fields: of the address. chosen:
+ * answers what else they say of the list. at: the field with the cursor of the page that is shown.
  */
-export function pager(name, element, fetchPage, render, { first = "", onMove = () => {} } = {}) {
+export function pager(name, element, fetchPage, render, { fields, chosen = () => ({}), at = "cursor" }) {
+  const first = fields.get(at);
   const cursors = first ? ["", first] : [""];
   const show = () =>
     load(element, async () => {
@@ -163,7 +164,7 @@ export function pager(name, element, fetchPage, render, { first = "", onMove = (
       return [render(page, cursors.length), buttons];
     });
   const isAtFirst = () => first && cursors.length === 2; // what came before it is not known
-  const moved = () => (onMove(cursors.at(-1)), show());
+  const moved = () => (move({ ...chosen(), [at]: cursors.at(-1) }), show());
   const back = () => (cursors.pop(), moved());
   const forward = (cursor) => (cursors.push(cursor), moved());
   return { show, reset: () => (cursors.splice(1), moved()) };

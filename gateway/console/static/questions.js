@@ -1,6 +1,5 @@
 /* Questions whose answers had low confidence: answer one with a new document or FAQ, or dismiss it. */
 
-import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { confidenceCard } from "./confidence.js";
 import { documentLink } from "./documents.js";
@@ -30,7 +29,7 @@ export function render(content, { fields, signal }) {
     list,
     (cursor) => get("/v1/curation", { cursor, state: state.value() }),
     (page) => itemList(page.items, state.value(), pages),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ state: state.value(), cursor }) },
+    { fields, chosen: () => ({ state: state.value() }) },
   );
   content.append(
     h("p", { class: "lead" }, "What was asked and found no sure answer, the most frequent first. An answer becomes a document or a FAQ that the next search finds."),

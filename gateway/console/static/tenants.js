@@ -1,6 +1,5 @@
 /* Tenants, for the operator: what each stores, what it may store and spend, and its end. */
 
-import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { budgetBar, budgetShare, formatCost, monthlyCost, quotaTable } from "./insight-cost.js";
@@ -32,7 +31,7 @@ function showList(content, fields, signal) {
     list,
     async (cursor) => (await call("GET", "/v1/tenants", { query: { cursor, ...form.filter() }, signal })).data,
     (page) => tenantTable(page.tenants, form.filter().contains),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
+    { fields, chosen: form.filter },
   );
   content.append(
     h("p", { class: "lead" }, "Customers of this deployment, with what each stores and has cost this month. Its documents are found by its own callers: your key reads none of them."),
@@ -107,7 +106,7 @@ function overview(tenant, reload) {
     h("div", { class: "row spread" },
       h("h2", {}, tenant.name),
       !tenant.is_being_deleted && h("div", { class: "row" },
-        h("a", { class: "button", href: `#/keys/${segment(tenant.id)}` }, "Keys"),
+        h("a", { class: "button", href: `#/keys?tenant=${segment(tenant.id)}` }, "Keys"),
         h("button", { type: "button", onclick: () => clearCache(tenant, reload) }, "Drop cached answers"),
         h("button", { type: "button", class: "danger", onclick: () => remove(tenant) }, "Delete"))),
     tenant.is_being_deleted && note("warn", "The tenant is being deleted: its keys are refused, and a worker removes what is left."),

@@ -1,5 +1,6 @@
 """The pages of keys, tokens and groups."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,6 +10,8 @@ from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
+
+LISTS = ("keys", "tokens")
 
 
 async def created(console: Console) -> str:
@@ -226,4 +229,43 @@ async def test_axe_finds_nothing(console: Console, ben: Caller, admin: Caller, s
     await console.page.keyboard.press("Escape")
     await console.go("Groups")
 
+    assert await console.violations() == []
+
+
+async def test_a_page_of_keys_and_one_of_tokens_have_an_address_and_back_brings_the_page_before(
+    console: Console, gateway: Gateway, admin: Caller
+) -> None:
+    await asyncio.gather(
+        *(gateway.caller(f"{number:03}-{'long' * 20}-نص") for number in range(101)),
+        *(admin.call("POST", "/v1/tokens", json={"name": f"agent {n}"}) for n in range(101)),
+    )
+    page = console.page
+    keys, tokens = (page.get_by_role("navigation", name=f"Pages of {one}") for one in LISTS)
+    await console.open(admin.key, "#/keys")
+    await keys.get_by_role("button", name="Next page").click()
+    await expect(keys).to_contain_text("Page 2")
+    first = page.url
+    await tokens.get_by_role("button", name="Next page").click()
+    await expect(tokens).to_contain_text("Page 2")
+    rows = await page.locator("main tbody").all_inner_texts()
+    second = page.url
+
+    await page.go_back()
+    assert page.url == first
+    await expect(tokens.get_by_role("button", name="First page")).to_have_count(0)
+    await page.goto("about:blank")
+    await console.open(admin.key, second.removeprefix(f"{console.url}/console"))
+    await console.settle()
+    assert await page.locator("main tbody").all_inner_texts() == rows
+    await expect(keys.get_by_role("button", name="First page")).to_be_visible()
+    await tokens.get_by_role("button", name="First page").click()
+    await expect(keys.get_by_role("button", name="First page")).to_be_visible()
+
+    await page.goto("about:blank")
+    await console.open(gateway.operator.key, "#/keys")
+    await expect(page.get_by_role("region", name="Keys")).to_have_count(0)
+    await page.get_by_label("Tenant").fill(gateway.tenant_name)
+    await page.get_by_role("button", name="Filter").click()
+    await expect(page.get_by_role("region", name="Keys").locator("tbody tr")).to_have_count(100)
+    assert page.url.endswith(f"#/keys?tenant={gateway.tenant_name}")
     assert await console.violations() == []
