@@ -1,11 +1,12 @@
 /* One document: its text and fields, who may read it and why, and how to remove it. */
 
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h, marked } from "./dom.js";
 import { table } from "./lists.js";
 import { markdown } from "./markdown.js";
 import { sharing } from "./readers.js";
-import { isAdmin, isWriter } from "./session.js";
+import { isAdmin, isOn, isWriter } from "./session.js";
 import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
@@ -13,10 +14,10 @@ const SHOWN_CHUNKS = 100;
 const SHOWN_OF_CHUNK = 200; // characters
 
 /**
- * edit(stored, etag) opens the editor; reload() shows the document anew. passage: [start, end] of the
- * text that is marked, in code points; null for none.
+ * edit(stored, etag) opens the editor; reload() shows the document anew. fields: of the address. passage:
+ * [start, end] of the text that is marked, in code points; null for none.
  */
-export function documentView(stored, etag, { reload, edit, passage }) {
+export function documentView(stored, etag, { reload, edit, fields, passage }) {
   return [
     h(
       "section",
@@ -36,8 +37,8 @@ export function documentView(stored, etag, { reload, edit, passage }) {
       facts(stored, etag),
       textView(stored.text, passage),
     ),
-    chunkSection(stored),
-    h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id)),
+    chunkSection(stored, fields),
+    h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id, fields)),
   ];
 }
 
@@ -106,14 +107,15 @@ function focusFirst(body) {
 }
 
 /** Where the document is cut and what each piece embeds, asked for once the part is opened. */
-function chunkSection({ document_id: id }) {
+function chunkSection({ document_id: id }, fields) {
   const place = h("div", { class: "stack" });
   const path = `/v1/documents/${segment(id)}`;
-  const fetchOnce = (event) => {
-    if (!event.target.open || place.hasChildNodes()) return;
+  const toggled = ({ target }) => {
+    move({ chunks: target.open ? "shown" : "" });
+    if (!target.open || place.hasChildNodes()) return;
     load(place, async () => chunkTable(id, (await call("GET", path, { query: { chunks: true } })).data.chunks));
   };
-  return h("section", { class: "card", "aria-label": "Chunks" }, h("details", { ontoggle: fetchOnce }, h("summary", {}, "Chunks: where it is cut, and what is embedded"), place));
+  return h("section", { class: "card", "aria-label": "Chunks" }, h("details", { open: fields.has("chunks"), ontoggle: toggled }, h("summary", {}, "Chunks: where it is cut, and what is embedded"), place));
 }
 
 function chunkTable(id, chunks, isWhole = chunks.length <= SHOWN_CHUNKS) {
@@ -146,22 +148,21 @@ function remove(stored) {
   });
 }
 
-function explanation(id) {
-  const subject = h("input", { autocomplete: "off", required: true, placeholder: "ben" });
-  const place = h("div");
+function explanation(id, fields) {
+  const subject = h("input", { autocomplete: "off", required: true, placeholder: "ben", value: fields.get("subject") });
   const result = h("div", { "aria-live": "polite" });
+  const explain = () => {
+    const query = { subject: subject.value.trim() };
+    move(query);
+    load(result, async () => explained((await call("GET", `/v1/documents/${segment(id)}/access/explain`, { query })).data));
+  };
   const form = h(
     "form",
-    {
-      onsubmit: (event) => {
-        event.preventDefault();
-        load(result, async () => explained((await call("GET", `/v1/documents/${segment(id)}/access/explain`, { query: { subject: subject.value.trim() } })).data));
-      },
-    },
+    { onsubmit: (event) => (event.preventDefault(), explain()) },
     h("div", { class: "row end" }, h("div", { class: "grow" }, field("Subject", subject, { name: "subject" })), h("button", { type: "submit" }, "Explain")),
-    place,
   );
-  return h("section", { class: "card", "aria-label": "Visibility" }, h("h2", {}, "Why is it visible, or not?"), form, result);
+  if (subject.value) explain();
+  return h("section", { class: "card", "aria-label": "Visibility" }, h("h2", {}, "Why is it visible, or not?"), form, result, isOn("activity") && h("p", {}, h("a", { href: `#/audit?document=${segment(id)}` }, "Who was shown it, and when"), ", by the audit log"));
 }
 
 function explained(data) {

@@ -25,7 +25,7 @@ function showOne(content, id, fields, signal) {
   const show = () =>
     load(place, async () => {
       const { data, headers } = await call("GET", `/v1/documents/${segment(id)}`, { signal });
-      return documentView(data, headers.get("etag"), { reload: show, edit, passage: passageOf(fields, data.text) });
+      return documentView(data, headers.get("etag"), { reload: show, edit, fields, passage: passageOf(fields, data.text) });
     });
   const edit = (stored, etag) =>
     fill(place, editor({ stored, etag, onClose: show, onSaved: show }));

@@ -87,6 +87,8 @@ async def test_a_document_shows_its_chunks_relations_and_dates(
     await last.get_by_role("link").click()
 
     await expect(page.locator(".document-text mark")).to_have_text(["Leave", "25 days."])
+    await page.go_back()
+    await expect(part.locator("tbody tr")).to_have_count(len(chunks))
 
 
 async def test_a_script_in_a_document_is_text_and_its_address_is_no_link(
@@ -192,6 +194,12 @@ async def test_an_admin_learns_why_somebody_sees_it_or_not(
     await subject.press("Enter")
 
     await expect(region).to_contain_text("eve cannot read it")
+    await region.get_by_role("link", name="Who was shown it").click()
+    await expect(console.page.get_by_label("Document")).to_have_value("leave")
+    await console.page.go_back()
+    await expect(region).to_contain_text("eve cannot read it")
+    await console.page.go_back()
+    await expect(region).to_contain_text("ben can read it")
 
 
 async def test_two_tabs_edit_one_document_and_nothing_is_lost(
