@@ -199,10 +199,12 @@ async def _join_rooms(
         auth = authenticator.build(
             settings, stores.principals, verifier, reader, stores.tenants, answer_log.tell
         )
-        answer_log.watchers += [
+        answer_log.question_watchers.append(
             lambda answer: metrics.search.served(
                 answer.principal.tenant, answer.outcome, len(answer.durations_s)
-            ),
+            )
+        )
+        answer_log.watchers += [
             lambda answer: auth.record_use(
                 answer.principal, datetime.fromtimestamp(answer.last_s, UTC)
             ),

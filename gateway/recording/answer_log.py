@@ -29,6 +29,7 @@ class LoggedAnswer:
     """An answer that a caller got once or several times; times in seconds since 1970.
 
     durations_s: that it took, each time; None if it is one of several that were computed together.
+    is_question: whether the query was asked, and is not still being typed.
     """
 
     principal: Principal
@@ -37,6 +38,7 @@ class LoggedAnswer:
     first_s: float
     last_s: float
     durations_s: list[float | None]
+    is_question: bool = True
 
     @property
     def outcome(self) -> Outcome:
@@ -47,19 +49,29 @@ AnswerWatcher: TypeAlias = Callable[[LoggedAnswer], None]
 
 
 class AnswerLog:
-    """now_s: seconds since 1970. watchers: those of extensions too."""
+    """now_s: seconds since 1970.
+
+    watchers: of all answers. question_watchers: of those to questions. Both with the extensions'.
+    """
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
         self.watchers: list[AnswerWatcher] = []
-        self._pending: dict[tuple[bytes, str, str], LoggedAnswer] = {}
+        self.question_watchers: list[AnswerWatcher] = []
+        self._pending: dict[tuple[bytes, str, str, bool], LoggedAnswer] = {}
         self._bodies_bytes = 0
 
     def add(
-        self, principal: Principal, query: Query, served: ServedAnswer, duration_s: float | None
+        self,
+        principal: Principal,
+        query: Query,
+        served: ServedAnswer,
+        duration_s: float | None,
+        *,
+        is_question: bool = True,
     ) -> None:
         """Record that the principal gets the answer to the query."""
-        now_s, key = self._now_s(), (principal.digest, served.key, served.tier)
+        now_s, key = self._now_s(), (principal.digest, served.key, served.tier, is_question)
         logged = self._pending.get(key)
         if (
             logged is not None
@@ -71,7 +83,9 @@ class AnswerLog:
             return
         if logged is not None:
             self._tell_of(key)
-        self._pending[key] = LoggedAnswer(principal, query, served, now_s, now_s, [duration_s])
+        self._pending[key] = LoggedAnswer(
+            principal, query, served, now_s, now_s, [duration_s], is_question
+        )
         self._bodies_bytes += len(served.body)
         while len(self._pending) > PENDING_MAX or self._bodies_bytes > BODIES_BYTES_MAX:
             self._tell_of(next(iter(self._pending)))
@@ -81,10 +95,10 @@ class AnswerLog:
         while self._pending:
             self._tell_of(next(iter(self._pending)))
 
-    def _tell_of(self, key: tuple[bytes, str, str]) -> None:
+    def _tell_of(self, key: tuple[bytes, str, str, bool]) -> None:
         answer = self._pending.pop(key)
         self._bodies_bytes -= len(answer.served.body)
-        for watch in self.watchers:
+        for watch in (*self.watchers, *(self.question_watchers if answer.is_question else ())):
             try:
                 watch(answer)
             except Exception:  # a watcher that fails keeps no other from its answers

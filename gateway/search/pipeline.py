@@ -133,7 +133,9 @@ def record_served(
     trace: of the request, if it is for this answer alone.
     """
     duration_s = None if trace is None else time.perf_counter() - trace.started_s
-    services.answer_log.add(search.principal, search.query, served, duration_s)
+    services.answer_log.add(
+        search.principal, search.query, served, duration_s, is_question=not search.body.typing
+    )
     if random.random() < services.auditor.share:  # noqa: S311  not a secret
         services.auditor.audit(search.scope, search.query, served)
     if trace is not None:

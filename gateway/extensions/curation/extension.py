@@ -21,7 +21,7 @@ async def _open(services: Services, settings: CurationSettings) -> AsyncIterator
         own.best_score_log.pending.background_flush(),
         own.low_confidence_log.pending.background_flush(),
     ):
-        services.search.answer_log.watchers.append(own.watch)
+        services.search.answer_log.question_watchers.append(own.watch)
         yield own
 
 

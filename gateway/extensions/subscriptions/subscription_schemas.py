@@ -15,7 +15,7 @@ SUBSCRIPTION_ID: TypeAdapter[str] = TypeAdapter(Line)
 # change, describe how fresh one answer must be, or add what is no part of the hits.
 REFUSED_FIELDS = (
     *("history", "gate", "rerank", "candidates", "context", "explain"),
-    *("consistency", "max_staleness_ms", "semantic", "vector"),
+    *("consistency", "max_staleness_ms", "semantic", "vector", "typing"),
 )
 
 

@@ -160,6 +160,11 @@ class SearchBody(Body):
     explain: bool = Field(
         False, description="add each hit's ranks and scores by leg, and the corrections of typos"
     )
+    typing: bool = Field(
+        False,
+        description="whether the query is still being typed: the audit log has what the answer "
+        "showed, and no statistics count it as a question",
+    )
 
     history: Annotated[tuple[MessageBody, ...], Field(max_length=_MESSAGES_MAX)] = Field(
         (),

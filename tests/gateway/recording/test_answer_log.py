@@ -57,6 +57,20 @@ def test_an_answer_that_changes_is_told_before_and_after() -> None:
     assert [each.principal.records_questions for each in told] == [False, False, True]
 
 
+def test_a_query_that_is_still_typed_is_read_and_is_no_question() -> None:
+    log, told = watched()
+    questions = list[LoggedAnswer]()
+    log.question_watchers.append(questions.append)
+    body = b"{}"
+    for is_question in (False, False, True):
+        log.add(ANA, QUERY, answer(body), 0.1, is_question=is_question)
+
+    log.tell()
+
+    assert [len(each.durations_s) for each in told] == [2, 1]
+    assert questions == told[1:]
+
+
 def test_what_waits_is_bounded_by_number_and_by_size() -> None:
     log, told = watched()
     for number in range(PENDING_MAX + 2):

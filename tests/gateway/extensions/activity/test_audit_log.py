@@ -123,6 +123,8 @@ async def test_what_each_tier_showed_is_there(
         for caller in (ana, ana, other_worker.as_(ana))
     ]
     asked = await ask_until_similar(eve, similar)
+    typing = await gateway.caller("tip")
+    await typing.search(QUESTION, typing=True)
     await ben.call("GET", "/v1/documents/leave")
     await ben.call("GET", "/v1/documents/secret")  # not found, and so not seen
     await ben.call("GET", "/v1/documents")
@@ -131,6 +133,7 @@ async def test_what_each_tier_showed_is_there(
     assert set(await seen(ada, "ana", 3)) == {"leave"}
     assert set(await seen(ada, "eve", 1)) == {"leave"}
     assert set(await seen(ada, "sim", asked)) == {"leave"}
+    assert set(await seen(ada, "tip", 1)) == {"leave"}
     assert set(await seen(ada, "ben", 2)) == {"leave"}
     found = await rows(ada, document="leave", subject="ben")
     assert {row["key_id"][:4] for row in found} == {"key_"}

@@ -68,6 +68,20 @@ async def test_an_unsure_answer_is_counted_as_such(admin: Caller, ana: Caller) -
     assert totals(await statistics(admin)) == {"low_confidence": 1, "miss": 1}
 
 
+async def test_what_is_typed_counts_once_it_is_asked(admin: Caller, ana: Caller) -> None:
+    await ana.put("leave", "Everybody gets 25 days of leave.")
+    await admin.call("PUT", "/v1/search/questions/recording", json={"kept_days": 7})
+
+    for caller in (ana, admin):
+        for query in ("da", "days of", "days of leave"):
+            await caller.search(query, typing=True)
+        await caller.search("days of leave")
+    questions = (await admin.call("GET", "/v1/search/questions")).json()["questions"]
+
+    assert totals(await statistics(admin)) == {"confident": 1, "empty": 1, "memory": 2}
+    assert [(each["question"], each["asked"]) for each in questions] == [("days of leave", 2)]
+
+
 @pytest.mark.isolated
 async def test_audits_of_cached_answers_are_counted(settings: Settings, embedder: Embedder) -> None:
     audited = settings.model_copy(update={"cache_audit_per_mille": 1_000})

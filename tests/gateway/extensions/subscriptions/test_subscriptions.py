@@ -29,6 +29,7 @@ FIELDS: dict[str, Any] = {
     "max_staleness_ms": 5,
     "semantic": "bounded",
     "vector": [0.6, 0.8],
+    "typing": True,
 }
 
 
