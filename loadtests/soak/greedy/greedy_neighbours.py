@@ -59,16 +59,16 @@ async def _compared(service: Service, port: int, options: SoakBenchOptions) -> d
     async with await asyncio.start_server(_answer_503, "127.0.0.1", port):
         for _ in range(options.rounds):
             for kind, keys in kinds.items():
-                compared[kind].calm.merge(await ordinary.measure(options.seconds))
+                compared[kind].calm.append(await ordinary.measure(options.seconds))
                 settings = {
                     "url": service.url,
                     "keys": keys,
                     "site": f"http://127.0.0.1:{port}/",
                 }
                 async with _neighbour(kind, settings, compared[kind].statuses):
-                    compared[kind].greedy.merge(await ordinary.measure(options.seconds))
+                    compared[kind].greedy.append(await ordinary.measure(options.seconds))
                 await asyncio.sleep(_SETTLE_S)
-                print(f"{kind}: P99 {compared[kind].ratio:.2f} times", flush=True)
+                print(f"{kind}: P99 {compared[kind].ratios[-1]:.2f} times", flush=True)
     await ordinary.close()
     return compared
 

@@ -4,8 +4,10 @@ import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Self
 
 import orjson
 
@@ -33,11 +35,24 @@ class Measured:
     queued_s: list[float] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
 
-    def merge(self, other: "Measured") -> None:
-        self.searches.merge(other.searches)
-        self.writes.merge(other.writes)
-        self.queued_s += other.queued_s
-        self.refused += other.refused
+    @classmethod
+    def merged(cls, periods: Iterable[Self]) -> Self:
+        """All periods as one."""
+        whole = cls()
+        for one in periods:
+            whole.searches.merge(one.searches)
+            whole.writes.merge(one.writes)
+            whole.queued_s += one.queued_s
+            whole.refused += one.refused
+        return whole
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "searches": self.searches.as_json(),
+            "writes": self.writes.as_json(),
+            "queued_s": [round(seconds, 2) for seconds in self.queued_s],
+            "refused": dict(self.refused),
+        }
 
 
 class OrdinaryTenant:
