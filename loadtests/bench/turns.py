@@ -6,17 +6,25 @@ Other work on the machine affects all of them, so ratios are taken within a roun
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import uvloop
 from rich.progress import Progress
 
+from loadtests.bench.section import Columns
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.servers.processes import Meter, Processes
 
 Name = TypeVar("Name")
 Figure: TypeAlias = Callable[[ClosedLoopResult], float]
+
+COLUMNS: Columns = {
+    "per_second": ("requests/s", ",.0f"),
+    "processor_us": ("processor µs", ",.0f"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,14 @@ class Case:
     url: str
     requests: Iterator[bytes]
     groups: Sequence[Processes] = ()
+
+
+class TurnSizes(NamedTuple):
+    """rounds: after one that warms up. seconds: of each turn."""
+
+    rounds: int
+    seconds: float
+    connections: int
 
 
 @dataclass(slots=True)
@@ -49,23 +65,23 @@ class Turns:
         return [sum(of_group) for of_group in zip(*self.spent_s, strict=True)]
 
     @property
-    def per_second(self) -> float:
-        return median(map(per_second, self.results))
+    def figures(self) -> dict[str, float]:
+        """Medians of the turns. hits: the share of the requests that a cache answered.
+
+        processor_us: for one request, of all groups.
+        """
+        turns = zip(self.spent_s, self.results, strict=True)
+        return {
+            "per_second": median(map(per_second, self.results)),
+            "processor_us": median(sum(spent_s) / one.count * 1e6 for spent_s, one in turns),
+            "p50_ms": median(map(percentile_ms(50), self.results)),
+            "p99_ms": median(map(percentile_ms(99), self.results)),
+            "hits": self.hits,
+        }
 
     @property
     def hits(self) -> float:
-        """The share of the requests that a cache answered."""
         return self.whole.hits / self.whole.count
-
-    @property
-    def processor_us(self) -> float:
-        """For one request, of all groups."""
-        turns = zip(self.spent_s, self.results, strict=True)
-        return median(sum(spent_s) / result.count * 1e6 for spent_s, result in turns)
-
-    def median_ms(self, percentile: float) -> float:
-        """The median of the turns' percentiles."""
-        return median(map(percentile_ms(percentile), self.results))
 
     def ratio_to(self, other: "Turns", figure: Figure | None = None) -> float:
         """The median over the rounds of this one's figure, or requests a second, to the other's."""
@@ -83,12 +99,10 @@ def percentile_ms(percentile: float) -> Figure:
     return lambda result: result.percentile_ms(percentile)
 
 
-def take(
-    cases: Mapping[Name, Case], progress: Progress, *, rounds: int, seconds: float, connections: int
-) -> dict[Name, Turns]:
-    """By case, after a round that warms up. seconds: of each turn."""
-    tracked = progress.track(range(rounds + 1), description="rounds")
-    turns = take_rounds(cases, tracked, seconds=seconds, connections=connections)
+def take(cases: Mapping[Name, Case], progress: Progress, sizes: TurnSizes) -> dict[Name, Turns]:
+    """By case, after a round that warms up."""
+    tracked = progress.track(range(sizes.rounds + 1), description="rounds")
+    turns = take_rounds(cases, tracked, seconds=sizes.seconds, connections=sizes.connections)
     return {name: Turns(of.results[1:], of.spent_s[1:]) for name, of in turns.items()}
 
 

@@ -5,7 +5,6 @@ Of the sections only `hit_rate` needs DATA.
 
 from loadtests.bench import frame
 from loadtests.bench_cache import admission, hit_rate, invalidation, mcp, speed
-from loadtests.bench_cache.options import CacheOptions
 
 _NOTES = """\
 FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; only `hit_rate` reads them."""  # noqa: E501  a sentence a line
@@ -15,6 +14,5 @@ if __name__ == "__main__":
         target="bench-cache",
         title="Benchmark of the cache",
         notes=_NOTES,
-        options=CacheOptions,
         sections=frame.named(speed, admission, mcp, invalidation, hit_rate),
     )

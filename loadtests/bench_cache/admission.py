@@ -11,8 +11,9 @@ from pathlib import Path
 import orjson
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_cache.options import CacheRun
+from loadtests.bench_cache.speed import turn_sizes
 from loadtests.load import closed_loop
 from loadtests.servers import service
 from loadtests.workload.tenant_client import connected, new_tenant
@@ -54,7 +55,7 @@ _SAMPLED = "loadtests.servers.sampled_gateway"
 _ROOT = Path(__file__).parents[2]
 
 
-def measure(run: CacheRun) -> Section:
+def measure(run: Run) -> Section:
     gone = [file for files in _PARTS.values() for file in files if not (_ROOT / file).exists()]
     assert gone == [_SERVER], f"{gone} would count as the rest"
     samples = _samples(run)
@@ -66,18 +67,18 @@ def measure(run: CacheRun) -> Section:
     admission = sum(shares[name] for name in _ADMISSION)
     notes = (
         "One worker answers one cached question again and again, over "
-        f"{run.options.connections} connections. A thousand times per second of its processor time "
-        "a sampler looks which of its files is running; what that file calls in other packages "
-        "counts as its own. Each request counts against the rate of its key and of its tenant. Of "
-        f"a known head, route and credential are found by its digest. {total:,} samples."
+        f"{turn_sizes(run).connections} connections. A thousand times per second of its processor "
+        "time a sampler looks which of its files is running; what that file calls in other "
+        "packages counts as its own. Each request counts against the rate of its key and of its "
+        f"tenant. Of a known head, route and credential are found by its digest. {total:,} samples."
     )
     rows = {name: {"share": share} for name, share in shares.items()}
     bar = Bar(", ".join(_ADMISSION), admission, at_most=_SHARE_MAX)
     return rows_section("Admission", notes, "", rows, {"share": ("share", ".1%")}, [bar])
 
 
-def _samples(run: CacheRun) -> Mapping[str, int]:
-    body = orjson.dumps({"query": _QUESTION})
+def _samples(run: Run) -> Mapping[str, int]:
+    body, sizes = orjson.dumps({"query": _QUESTION}), turn_sizes(run)
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
         with service.nearhit() as gateway, new_tenant(gateway, "bench") as tenant:
@@ -86,13 +87,13 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
                 service.beside(gateway, launcher=(_SAMPLED, str(file))) as sampled,
                 connected(sampled.url, tenant.key) as other,
             ):
-                for seconds in (_WARM_S, run.options.seconds * run.options.rounds):
+                for seconds in (_WARM_S, sizes.seconds * sizes.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(
                         closed_loop.run(
                             other.search_request.url,
                             repeat(other.search_request.encode(body)),
-                            connections=run.options.connections,
+                            connections=sizes.connections,
                             seconds=seconds,
                         )
                     )

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import orjson
 from rich.progress import Progress
 
+from loadtests.bench.frame import PATIENT, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import questions
-from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
@@ -22,7 +22,7 @@ _SEED = 12
 WRITE = -1  # in a trace, among the numbers of the questions
 
 
-def measure(run: CacheRun) -> Section:
+def measure(run: Run) -> Section:
     book = handbook.read(run.data)
     bodies = [
         orjson.dumps({"query": question})

@@ -10,10 +10,10 @@ import orjson
 import uvloop
 
 from loadtests.bench import turns
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench.turns import Case, percentile_ms
-from loadtests.bench_cache.options import CacheRun
-from loadtests.bench_cache.speed import leave_document
+from loadtests.bench_cache.speed import case, leave_document, turn_sizes
 from loadtests.load import closed_loop
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
@@ -24,16 +24,15 @@ _DOCUMENTS = 50
 _QUESTION = "how many days of leave does team 17 get?"
 _PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, without"
 _COLUMNS = {
-    "per_second": ("requests/s", ",.0f"),
-    "p50_ms": ("P50 ms", ".2f"),
-    "p99_ms": ("P99 ms", ".2f"),
+    **turns.COLUMNS,
     "times": ("time per request", ".2f"),
     "p50_times": ("P50 to plain", ".2f"),
 }
 _VERSION = "2026-07-28"
 
 
-def measure(run: CacheRun) -> Section:
+def measure(run: Run) -> Section:
+    sizes = turn_sizes(run)
     with (
         run.progress() as progress,
         service.nearhit() as gateway,
@@ -42,26 +41,22 @@ def measure(run: CacheRun) -> Section:
         tenant.put([leave_document(number) for number in range(_DOCUMENTS)])
         tenant.search_all([_PLAIN_BODY] * 2, connections=1)
         taken = turns.take(
-            _cases(tenant),
+            _cases(tenant, gateway.pid),
             progress,
-            rounds=run.options.rounds,
-            seconds=run.options.seconds,
-            connections=run.options.connections,
+            sizes,
         )
     plain = taken[_PLAIN]
     rows = {
         name: {
-            "per_second": of_case.per_second,
-            "p50_ms": of_case.median_ms(50),
-            "p99_ms": of_case.median_ms(99),
+            **of_case.figures,
             "times": plain.ratio_to(of_case),
             "p50_times": of_case.ratio_to(plain, percentile_ms(50)),
         }
         for name, of_case in taken.items()
     }
     notes = (
-        f"One worker and one cached question, over {run.options.connections} open connections, in "
-        f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
+        f"One worker and one cached question, over {sizes.connections} open connections, in "
+        f"turns of {sizes.seconds:g} s, {sizes.rounds} of each; medians. The last two "
         "columns are ratios to the plain search's turn of the same round. Older versions of the "
         "protocol begin with a handshake; newer ones send its content with each request."
     )
@@ -72,7 +67,7 @@ def measure(run: CacheRun) -> Section:
     return rows_section("Model Context Protocol", notes, "", rows, _COLUMNS, bars)
 
 
-def _cases(tenant: TenantClient) -> Mapping[str, Case]:
+def _cases(tenant: TenantClient, pid: int) -> Mapping[str, Case]:
     endpoint = RequestTemplate(str(tenant.client.base_url.join("/mcp")), tenant.key)
     first = uvloop.run(
         closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
@@ -81,9 +76,9 @@ def _cases(tenant: TenantClient) -> Mapping[str, Case]:
     search = tenant.search_request
     now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
     return {
-        _PLAIN: Case(search.url, map(search.encode, repeat(_PLAIN_BODY))),
-        _TOOL: Case(endpoint.url, map(endpoint.encode, _calls())),
-        _TOOL_NOW: Case(endpoint.url, map(now.encode, _calls(_META))),
+        _PLAIN: case(search, pid, repeat(_PLAIN_BODY)),
+        _TOOL: case(endpoint, pid, _calls()),
+        _TOOL_NOW: case(now, pid, _calls(_META)),
     }
 
 

@@ -13,9 +13,9 @@ import orjson
 from rich.console import Console
 
 from loadtests.bench import turns
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench.turns import Case, Turns, percentile_ms
-from loadtests.bench_cache.options import CacheRun
+from loadtests.bench.turns import Case, TurnSizes, percentile_ms
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
@@ -49,28 +49,31 @@ _MISS = "miss"
 
 # By the figures of a row, how the table heads and writes them.
 _COLUMNS = {
-    "per_second": ("requests/s", ",.0f"),
-    "processor_us": ("processor µs", ",.0f"),
-    "p50_ms": ("P50 ms", ".2f"),
-    "p99_ms": ("P99 ms", ".2f"),
+    **turns.COLUMNS,
     "ratio": ("requests/s to bare", ".2f"),
     "p99_ratio": ("P99 to bare", ".2f"),
     "hits": ("hits", ".2f"),
 }
 
 
-def measure(run: CacheRun) -> Section:
+def turn_sizes(run: Run) -> TurnSizes:
+    return TurnSizes(*run.sized((9, 3.0), (2, 0.5)), connections=16)
+
+
+def measure(run: Run) -> Section:
     with ExitStack() as stack:
         progress = stack.enter_context(run.progress())
         cases = _cases(stack, run.console)
-        taken = turns.take(
-            cases,
-            progress,
-            rounds=run.options.rounds,
-            seconds=run.options.seconds,
-            connections=run.options.connections,
-        )
-    rows = {name: _row(of_case, taken[_BARE]) for name, of_case in taken.items()}
+        taken = turns.take(cases, progress, turn_sizes(run))
+    bare = taken[_BARE]
+    rows = {
+        name: {
+            **of_case.figures,
+            "ratio": of_case.ratio_to(bare),
+            "p99_ratio": of_case.ratio_to(bare, percentile_ms(99)),
+        }
+        for name, of_case in taken.items()
+    }
     exact = rows[_EXACT]
     bars = [
         Bar("exact hits a second, to the bare app's", exact["ratio"], at_least=_RATIO_MIN),
@@ -100,22 +103,23 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     older = repeat(_body(_QUESTION, max_staleness_ms=1000))
     bare = RequestTemplate(f"{bare_url}/v1/search", tenant.key)
     cases = {
-        _BARE: _case(bare, bare_pid, asked),
-        _EXACT: _case(tenant.search_request, gateway.pid, asked),
-        _STALE: _case(tenant.search_request, gateway.pid, older),
-        _REDIS: _case(other.search_request, forgetful.pid, cycle(leaves)),
+        _BARE: case(bare, bare_pid, asked),
+        _EXACT: case(tenant.search_request, gateway.pid, asked),
+        _STALE: case(tenant.search_request, gateway.pid, older),
+        _REDIS: case(other.search_request, forgetful.pid, cycle(leaves)),
     }
     rewordings = _rewordings()
     if _serves_similar(tenant, rewordings):
-        cases[_SEMANTIC] = _case(tenant.search_request, gateway.pid, rewordings)
+        cases[_SEMANTIC] = case(tenant.search_request, gateway.pid, rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = _case(tenant.search_request, gateway.pid, never_asked)
+    cases[_MISS] = case(tenant.search_request, gateway.pid, never_asked)
     return cases
 
 
-def _case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
+def case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
+    """pid: of the server, whose processor time counts."""
     return Case(request.url, map(request.encode, bodies), [lambda: (pid,)])
 
 
@@ -159,24 +163,11 @@ def leave_document(number: int) -> dict[str, object]:
     return {"document_id": f"team-{number}", "text": text, "language": "en"}
 
 
-def _row(taken: Turns, bare: Turns) -> dict[str, float]:
-    """Medians over the rounds; ratios are to the bare app's turn of the same round."""
-    return {
-        "per_second": taken.per_second,
-        "processor_us": taken.processor_us,
-        "p50_ms": taken.median_ms(50),
-        "p99_ms": taken.median_ms(99),
-        "ratio": taken.ratio_to(bare),
-        "p99_ratio": taken.ratio_to(bare, percentile_ms(99)),
-        "hits": taken.hits,
-    }
-
-
-def _notes(run: CacheRun) -> str:
+def _notes(run: Run) -> str:
+    rounds, seconds, connections = turn_sizes(run)
     return (
-        f"One worker, {run.options.connections} connections in a closed loop, "
-        f"{run.options.rounds} rounds of {run.options.seconds:g} s each; medians of the rounds, "
-        "ratios within a round.\n"
+        f"One worker, {connections} connections in a closed loop, {rounds} rounds of {seconds:g} s "
+        "each; medians of the rounds, ratios within a round.\n"
         "The bare app parses the body and returns the bytes that exact hits return, under the same "
         "server settings.\n"
         "The generator, PostgreSQL and Redis share the machine's cores with the worker; other work "

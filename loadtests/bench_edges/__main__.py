@@ -5,7 +5,6 @@ DATA holds real histories; without it they are generated.
 
 from loadtests.bench import frame
 from loadtests.bench_edges import judged, latency, write_times
-from loadtests.bench_edges.options import EdgesOptions
 
 _NOTES = """\
 Three regions share the machine: *home* has the primary, *a* is 40 ms away from it and *b* 120 ms, each way; *a* is 160 ms away from *b*.
@@ -18,7 +17,6 @@ if __name__ == "__main__":
         target="bench-edges",
         title="Regions",
         notes=_NOTES,
-        options=EdgesOptions,
         sections={
             "latency": latency.measure,
             "writes": write_times.measure,

@@ -38,11 +38,11 @@ class EdgeServers:
 
 @contextmanager
 def running(
-    *, delays: float, launcher: tuple[str, ...] = ("gateway",), read_lease_s: float = READ_LEASE_S
+    *, launcher: tuple[str, ...] = ("gateway",), read_lease_s: float = READ_LEASE_S
 ) -> Iterator[EdgeServers]:
     """launcher: the module that runs the commands."""
     with ExitStack() as stack:
-        regions = stack.enter_context(edges.running(delays=delays))
+        regions = stack.enter_context(edges.running())
         settings = {**SETTINGS, "NEARHIT_READ_LEASE_S": str(read_lease_s)}
         gateways = [
             region.gateway(settings, leased=True, launcher=launcher)

@@ -4,10 +4,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
 from loadtests.bench_edges import edge_servers, faults
 from loadtests.bench_edges.edge_servers import EdgeServers
-from loadtests.bench_edges.options import EdgesRun
 from loadtests.mutants.lease_rules import MUTANTS
 from loadtests.mutants.mutant import Mutant
 from loadtests.soak import broken_rules, outcome
@@ -53,47 +53,44 @@ All processes share one clock here. Clocks that run apart are covered by the mod
 """
 
 
-def measure(run: EdgesRun) -> Section:
-    chosen = run.options
+def measure(run: Run) -> Section:
     options = SoakOptions(
-        minutes=chosen.minutes,
-        answers=chosen.answers,
-        seed=chosen.seed,
+        minutes=run.minutes or run.sized(20.0, 4.0),
+        answers=run.sized(200_000, 6_000),
+        seed=run.seed,
         faults=tuple(faults.FAULTS),
-        faults_min=chosen.faults,
-        fault_every_s=chosen.fault_every_s,
+        faults_min=run.sized(45, 9),
+        fault_every_s=run.sized(4.0, 1.5),
         rest_every_s=_REST_EVERY_S,
         rest_questions=_REST_QUESTIONS,
         **_CALLERS,
     )
-    with edge_servers.running(delays=chosen.delays) as servers:
+    with edge_servers.running() as servers:
         section = outcome.section(_judged(servers, run, options))
     text = f"{_TEXT.format(**_CALLERS)}{section.text}"
     return replace(section, title="Every answer judged", text=text)
 
 
-def measure_mutants(run: EdgesRun) -> Section:
+def measure_mutants(run: Run) -> Section:
     """Rules of the read leases that are broken, which the judge has to find."""
     return broken_rules.section(_MUTANTS_TEXT, MUTANTS, partial(_broken, run))
 
 
-def _broken(run: EdgesRun, name: str, mutant: Mutant) -> Soak:
+def _broken(run: Run, name: str, mutant: Mutant) -> Soak:
     options = broken_rules.options(
         mutant,
-        minutes=run.options.mutant_s / 60,
-        seed=run.options.seed,
+        minutes=run.sized(3.0, 1.5),
+        seed=run.seed,
         fault_every_s=_MUTANT_FAULT_EVERY_S,
         rest_every_s=3600.0,  # one rest, at the end
         rest_questions=_MUTANT_REST_QUESTIONS,
         **_CALLERS,
     )
     with edge_servers.running(
-        delays=run.options.delays,
-        launcher=("loadtests.mutants", "lease", name),
-        read_lease_s=mutant.read_lease_s,
+        launcher=("loadtests.mutants", "lease", name), read_lease_s=mutant.read_lease_s
     ) as servers:
         return _judged(servers, run, options)
 
 
-def _judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
+def _judged(servers: EdgeServers, run: Run, options: SoakOptions) -> Soak:
     return soak_run.soaked(servers, run.data_folder, options, faults.FAULTS, faults.warm_up)

@@ -6,10 +6,10 @@ from contextlib import ExitStack
 
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
-from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, B
 from loadtests.load.latencies import Latencies
 from loadtests.workload import topics
@@ -30,11 +30,9 @@ _COLUMNS = {
 }
 
 
-def measure(run: EdgesRun) -> Section:
-    with (
-        regions.running(delays=run.options.delays) as started,
-        ExitStack() as stack,
-    ):
+def measure(run: Run) -> Section:
+    rounds = run.sized(1_000, 60)
+    with regions.running() as started, ExitStack() as stack:
         gateways = {
             (name, kind): region.gateway({}, leased=kind == _LEASED)
             for name, region in started.by_name.items()
@@ -42,12 +40,12 @@ def measure(run: EdgesRun) -> Section:
         }
         edge_servers.start_all(stack, list(gateways.values()))
         tenant = stack.enter_context(new_tenant(gateways[HOME, _LEASED].service, "latency"))
-        questions = len(gateways) * (_WARM_UP + run.options.rounds)
-        filled = topics.build(_DOCUMENTS, questions, run.options.seed)
+        questions = len(gateways) * (_WARM_UP + rounds)
+        filled = topics.build(_DOCUMENTS, questions, run.seed)
         tenant.put(filled.documents)
         at = {which: callers.at(gateway.url, tenant.key) for which, gateway in gateways.items()}
-        latencies = uvloop.run(_measured(run.options.rounds, at, iter(filled.questions)))
-    return _section(run, latencies)
+        latencies = uvloop.run(_measured(rounds, at, iter(filled.questions)))
+    return _section(rounds, latencies)
 
 
 async def _measured(
@@ -81,7 +79,9 @@ async def _warm_up(caller: Caller, questions: Iterator[str]) -> None:
             await caller.search(question)
 
 
-def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies]) -> Section:
+def _section(
+    rounds: int, latencies: Mapping[tuple[str, str, str], Latencies]
+) -> Section:
     rows: dict[str, dict[str, float]] = {}
     for (name, kind, what), values in latencies.items():
         row = rows.setdefault(f"{name}, {kind}", {})
@@ -89,7 +89,7 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
     notes = (
         f"{_DOCUMENTS} documents; one caller beside each gateway asks a question that its gateway "
         "has answered before, and one that nobody has asked. They take turns, one request at a "
-        f"time, {run.options.rounds:,} rounds; gateways without a lease take part in every tenth. "
+        f"time, {rounds:,} rounds; gateways without a lease take part in every tenth. "
         "Far gateways with a lease read from their standbys, those without from the primary."
     )
     hit, new = (

@@ -55,17 +55,13 @@ class Region:
 
 @dataclass(slots=True)
 class Regions:
-    """by_name: home first. judge: a link without delay, for an observer.
-
-    delays: the factor of all delays.
-    """
+    """by_name: home first. judge: a link without delay, for an observer."""
 
     folder: Path
     programs: PostgresPrograms
     by_name: Mapping[str, Region]
     judge: Link
     admin_key: str
-    delays: float
     primary_name: str = HOME
 
     @property
@@ -85,9 +81,7 @@ class Regions:
 
     def way_ms(self, region: str, other: str) -> int:
         """The delay of a byte from one region to the other."""
-        if region == other:
-            return 0
-        return max(1, round(_ONE_WAY_MS[frozenset((region, other))] * self.delays))
+        return _ONE_WAY_MS.get(frozenset((region, other)), 0)
 
     def lead(self, region: Region) -> None:
         """Connect the region with the primary."""
@@ -131,16 +125,14 @@ class Regions:
 
 
 @contextmanager
-def running(*, delays: float) -> Iterator[Regions]:
+def running() -> Iterator[Regions]:
     """All servers but the gateways."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         programs, data = PostgresPrograms.create(folder)
         admin_key = service.new_admin_key()
         by_name = {name: _region(stack, folder, programs, name, admin_key) for name in (HOME, *FAR)}
-        regions = Regions(
-            folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key, delays
-        )
+        regions = Regions(folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key)
         primary = PostgresProcess(
             programs, data, _sockets(folder, HOME), name=HOME, primary=by_name[HOME].link.host
         )

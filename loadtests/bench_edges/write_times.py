@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_edges import callers, edge_servers, regions
-from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, A, B, Regions
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.workload.tenant_client import new_tenant
@@ -20,7 +20,7 @@ _ARRANGEMENTS: Sequence[tuple[str, Sequence[str]]] = (
     ("home and a", (HOME, A)),
     ("home, a and b", (HOME, A, B)),
 )
-_WARM_UP = 2  # writes from each gateway before measuring
+_WRITES, _WARM_UP = 30, 2  # from each gateway in each arrangement, and before
 _REPEATED = "what everybody asks"
 # A round trip to the farthest region, and a tenth of it for the work at both ends.
 _ROUND_TRIPS_MAX = 1.1
@@ -35,16 +35,17 @@ _COLUMNS = {
 _Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and by writing region
 
 
-def measure(run: EdgesRun) -> Section:
+def measure(run: Run) -> Section:
     times: _Times = {}
-    with regions.running(delays=run.options.delays) as started:
+    writes = run.sized(_WRITES, 8)
+    with regions.running() as started:
         with ExitStack() as stack:
             gateways = {
                 name: region.gateway({}, leased=False) for name, region in started.by_name.items()
             }
             edge_servers.start_all(stack, list(gateways.values()))
             key = stack.enter_context(new_tenant(gateways[HOME].service, "writes")).key
-            uvloop.run(_write(run, times, _NONE, gateways, key))
+            uvloop.run(_write(writes, times, _NONE, gateways, key))
         with ExitStack() as stack:
             leased: dict[str, GatewayProcess] = {}
             for arrangement, names in _ARRANGEMENTS:
@@ -53,8 +54,8 @@ def measure(run: EdgesRun) -> Section:
                     leased[name] = started.by_name[name].gateway({}, leased=True)
                 edge_servers.start_all(stack, [leased[name] for name in new])
                 uvloop.run(_until_leased(started, leased, key))
-                uvloop.run(_write(run, times, arrangement, leased, key))
-    return _section(run, times, 2 * started.way_ms(HOME, B))
+                uvloop.run(_write(writes, times, arrangement, leased, key))
+    return _section(writes, times, 2 * started.way_ms(HOME, B))
 
 
 async def _until_leased(started: Regions, gateways: Mapping[str, GatewayProcess], key: str) -> None:
@@ -64,23 +65,23 @@ async def _until_leased(started: Regions, gateways: Mapping[str, GatewayProcess]
 
 
 async def _write(
-    run: EdgesRun,
+    writes: int,
     times: _Times,
     arrangement: str,
     gateways: Mapping[str, GatewayProcess],
     key: str,
 ) -> None:
     """Write from each gateway in turn, one write at a time."""
-    writers = {name: callers.at(gateway.url, key) for name, gateway in gateways.items()}
-    for number in range(-_WARM_UP, run.options.writes):
-        for name, writer in writers.items():
+    clients = {name: callers.at(gateway.url, key) for name, gateway in gateways.items()}
+    for number in range(-_WARM_UP, writes):
+        for name, writer in clients.items():
             reply = await writer.put("written", f"{arrangement}: number {number} of {name}.")
             assert reply.status in (200, 201), reply.body
             if number >= 0:
                 times.setdefault((arrangement, name), []).append(reply.seconds * 1000)
 
 
-def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
+def _section(writes: int, times: _Times, round_trip_ms: int) -> Section:
     figures: dict[str, dict[str, Any]] = {}
     for (arrangement, name), ms in times.items():
         row: dict[str, Any] = {
@@ -94,7 +95,7 @@ def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
             row["round_trips"] = row["more_ms"] / round_trip_ms
     head = "gateways with a lease, and the writer"
     notes = (
-        f"One document is written again and again, one write at a time, {run.options.writes} from "
+        f"One document is written again and again, one write at a time, {writes} from "
         "each gateway. *More* is the difference to the same writer when no gateway has a region, "
         f"also in round trips from home to *b*, of {round_trip_ms} ms. A write waits until each "
         "holder of a lease has heard of it. A writer that is far away itself asks the primary for "

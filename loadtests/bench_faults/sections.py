@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import uvloop
 from rich.console import Console
 
-from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults import embeddings
 from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
@@ -50,7 +50,7 @@ _EMBEDDER_TEXT = (
 )
 
 
-def measure_servers(run: Run[NoOptions]) -> Section:
+def measure_servers(run: Run) -> Section:
     """Redis, PostgreSQL and the gateway."""
     raise_file_limit()
     servers = server_set.running(1, SETTINGS, wired=True)
@@ -59,7 +59,7 @@ def measure_servers(run: Run[NoOptions]) -> Section:
 
 
 async def _measure_all(
-    run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
+    run: Run, started: ServerSet, environment: LoadEnvironment
 ) -> Results:
     agents = environment.agents(LOAD)
     return {
@@ -70,12 +70,12 @@ async def _measure_all(
     }
 
 
-def measure_embedder(run: Run[NoOptions]) -> Section:
+def measure_embedder(run: Run) -> Section:
     """A hosted embedding service that becomes unavailable."""
     return uvloop.run(_measure_embedder(run))
 
 
-async def _measure_embedder(run: Run[NoOptions]) -> Section:
+async def _measure_embedder(run: Run) -> Section:
     async with embeddings.serving() as service:
         settings = {
             "NEARHIT_EMBEDDER": "openai:words",

@@ -5,10 +5,9 @@ Only `shards` has targets.
 
 from loadtests.bench import frame
 from loadtests.bench_growth import chunks, entries, shards, tenants, writers
-from loadtests.bench_growth.options import GrowthOptions
 
 _NOTES = """\
-QUICK=1 takes smaller sizes and some minutes; `python -m loadtests.bench_growth --chunks 1000,10000,100000,1000000` sets the sizes, as do `--shards`, `--tenants`, `--entries` and `--writers`.
+QUICK=1 takes smaller sizes and some minutes; `python -m loadtests.bench_growth --only chunks --pick 1000 --pick 1000000` measures a section at other sizes.
 Processor time is what the system counted for a server's processes, divided by the requests; memory is PSS, in which a page that processes share is counted once."""  # noqa: E501  a sentence a line
 
 
@@ -17,7 +16,5 @@ if __name__ == "__main__":
         target="bench-growth",
         title="Growth",
         notes=_NOTES,
-        options=GrowthOptions,
         sections=frame.named(chunks, shards, tenants, entries, writers),
-        data="none",
     )

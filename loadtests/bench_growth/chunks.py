@@ -10,9 +10,9 @@ from typing import Any
 import asyncpg
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe, residence
-from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
@@ -24,7 +24,8 @@ _BYTES = "SELECT pg_database_size(current_database())"
 _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
 
 
-def measure(run: GrowthRun) -> Section:
+def measure(run: Run) -> Section:
+    sizes = run.sizes(1_000, 10_000, 100_000, 1_000_000, quick=(1_000, 5_000))
     grown: dict[str, RequestCost] = {}
     beside: dict[str, RequestCost] = {}
     in_memory: list[int] = []
@@ -37,7 +38,7 @@ def measure(run: GrowthRun) -> Section:
         fill(without, {_SMALL: _SMALL_CHUNKS})
         small = probe.new_questions(gateways, _SMALL)
         total = _SMALL_CHUNKS
-        for size in run.options.chunks:
+        for size in sizes:
             status.update(f"{size:,} chunks")
             fill(without, {f"of-{size}": size})
             total += size
@@ -45,14 +46,14 @@ def measure(run: GrowthRun) -> Section:
             large = probe.new_questions(gateways, f"of-{size}")
             if residence.load(shards, large[_SHARDS].requests) is not None:
                 in_memory.append(size)
-            for name, cost in probe.take_new(large, seconds=run.options.seconds).items():
+            for name, cost in probe.take_new(large, seconds=probe.seconds(run)).items():
                 grown[f"{size:,}, {name}"] = {**cost, "disk_bytes": disk_bytes}
             assert residence.load(shards, small[_SHARDS].requests) is not None, "it is small"
-            for name, cost in probe.take_new(small, seconds=run.options.seconds).items():
+            for name, cost in probe.take_new(small, seconds=probe.seconds(run)).items():
                 beside[f"{_SMALL_CHUNKS:,} beside {size:,}, {name}"] = cost
     return rows_section(
         "Chunks",
-        _notes(run.options.chunks, in_memory),
+        _notes(sizes, in_memory),
         "chunks, gateway",
         {**grown, **beside},
         {**probe.COLUMNS, **_COLUMNS},

@@ -1,26 +1,24 @@
 """The cost of repeated questions and of edits among the live answers of one tenant."""
 
-import time
 from itertools import cycle, islice
-from statistics import median
+from statistics import fmean, median
 
 import uvloop
 
+from loadtests.bench import edit_cost
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe
-from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.load import closed_loop
-from loadtests.servers import metrics, service
-from loadtests.servers.service import Service
+from loadtests.servers import service
 from loadtests.workload import topics
-from loadtests.workload.tenant_client import TenantClient, new_tenant
+from loadtests.workload.tenant_client import new_tenant
 
 _EDITS = 20
 _CONNECTIONS = 8
 _STRETCH = 1_000  # requests at a time
 _REPEATED_MAX = 1_000  # questions that are repeated, in turns
-_DRAINS = "nearhit_cache_drain_duration_seconds_sum"
 _COLUMNS = {
     "drain_ms": ("drain ms", ".1f"),
     "put_ms": ("PUT ms", ".1f"),
@@ -28,8 +26,9 @@ _COLUMNS = {
 }
 
 
-def measure(run: GrowthRun) -> Section:
-    settings = {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * max(run.options.entries))}
+def measure(run: Run) -> Section:
+    counts = run.sizes(100, 1_000, 10_000, 100_000, quick=(100, 1_000))
+    settings = {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * max(counts))}
     built, questions = generated_corpus.built(), generated_corpus.questions()
     rows: dict[str, RequestCost] = {}
     with (
@@ -40,7 +39,7 @@ def measure(run: GrowthRun) -> Section:
         tenant.put(built.documents)
         ask, edits = probe.asking(gateway, "bench"), topics.edits(built, generated_corpus.SEED)
         live = 0
-        for count in run.options.entries:
+        for count in counts:
             status.update(f"{count:,} entries")
             while live < count:
                 some = list(islice(questions, min(_STRETCH, count - live)))
@@ -49,10 +48,15 @@ def measure(run: GrowthRun) -> Section:
                 live += len(some)
             repeats = [ask(question) for question in some[-_REPEATED_MAX:]]
             probes = {"": Probe(gateway, cycle(repeats))}
-            cost = probe.take(probes, seconds=run.options.seconds)[""]
+            cost = probe.take(probes, seconds=probe.seconds(run))[""]
             tenant.edit_first(next(edits))  # its drain reads the records stored since the last one
-            edited = _edited(gateway, tenant, list(islice(edits, _EDITS)))
-            rows[f"{count:,}"] = {**cost, **edited}
+            edited = [edit_cost.edit(gateway, tenant, text) for text in islice(edits, _EDITS)]
+            rows[f"{count:,}"] = {
+                **cost,
+                "drain_ms": median(one.drain_ms for one in edited),
+                "put_ms": median(one.put_ms for one in edited),
+                "dropped": fmean(one.dropped for one in edited),
+            }
     notes = (
         f"One tenant with {len(built.documents):,} documents and so many live "
         "answers, to as many different questions of one caller. One connection repeats the newest "
@@ -61,20 +65,3 @@ def measure(run: GrowthRun) -> Section:
     )
     columns = {**probe.COLUMNS, **_COLUMNS}
     return rows_section("Live entries", notes, "live answers", rows, columns)
-
-
-def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> RequestCost:
-    """drain_ms, put_ms: medians. dropped: answers, the mean."""
-    dropped = metrics.cache_event(gateway.url, "dropped")
-    drains_ms, puts_ms = [], []
-    for text in edits:
-        before_s, started_s = metrics.read(gateway.url, _DRAINS), time.perf_counter()
-        tenant.edit_first(text)
-        puts_ms.append((time.perf_counter() - started_s) * 1000)
-        drains_ms.append((metrics.read(gateway.url, _DRAINS) - before_s) * 1000)
-    dropped = metrics.cache_event(gateway.url, "dropped") - dropped
-    return {
-        "drain_ms": median(drains_ms),
-        "put_ms": median(puts_ms),
-        "dropped": dropped / len(edits),
-    }

@@ -10,6 +10,7 @@ import orjson
 import uvloop
 
 from loadtests.bench import turns as in_turns
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Columns
 from loadtests.bench.turns import Case
 from loadtests.bench_growth import generated_corpus
@@ -38,6 +39,11 @@ COLUMNS: Columns = {
     "database_mb": ("PostgreSQL MB", ",.0f"),
     "redis_mb": ("Redis MB", ",.0f"),
 }
+
+
+def seconds(run: Run) -> float:
+    """Of each probe."""
+    return run.sized(10.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)

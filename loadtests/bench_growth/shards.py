@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass, replace
 import uvloop
 
 from index.resident.building import loading
-from loadtests.bench.frame import SETTINGS
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_growth import chunks, generated_corpus, probe, residence
-from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.bench_index import corpus
 from loadtests.load import closed_loop
@@ -56,7 +55,7 @@ class ShardFigures:
     new: Mapping[str, RequestCost]
 
 
-def measure(run: GrowthRun) -> Section:
+def measure(run: Run) -> Section:
     by_size: dict[int, ShardFigures] = {}
     questions = generated_corpus.questions()  # for the first tenant
     with (
@@ -64,7 +63,7 @@ def measure(run: GrowthRun) -> Section:
         run.console.status("filling") as status,
     ):
         chunks.fill(without, {_FIRST: _FIRST_CHUNKS})
-        for size in run.options.shards:
+        for size in run.sizes(1_000, 10_000, 30_000, 100_000, quick=(1_000, 10_000)):
             status.update(f"{size:,} chunks in memory")
             chunks.fill(without, {_tenant(size): size})
             # A gateway for each size: its memory holds nothing of the other sizes.
@@ -95,7 +94,7 @@ def bars(by_size: Mapping[int, ShardFigures]) -> Iterator[Bar]:
     yield Bar(what, by_size[largest].process_bytes, at_most=_CHUNK_BYTES_MAX)
 
 
-def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> ShardFigures:
+def _measured(run: Run, without: Service, shards: Service, size: int) -> ShardFigures:
     requests = map(probe.asking(shards, _tenant(size)), generated_corpus.questions())
     before_mb = processes.megabytes([shards.pid])
     load_s = residence.load(shards, requests)
@@ -112,7 +111,7 @@ def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> S
 
 
 def _new_questions(
-    run: GrowthRun, without: Service, shards: Service, size: int
+    run: Run, without: Service, shards: Service, size: int
 ) -> Mapping[str, RequestCost]:
     """The cost of the same new questions to the gateways and to the bare app, by name."""
     probes = probe.new_questions({SHARDS: shards, WITHOUT: without, BARE: shards}, _tenant(size))
@@ -120,7 +119,7 @@ def _new_questions(
     (answer,) = uvloop.run(closed_loop.send_all(shards.url, [search], connections=1))
     with service.bare(answer.body) as (url, pid):
         bare = replace(probes[BARE], gateway=replace(shards, url=url, pid=pid))
-        return probe.take_new({**probes, BARE: bare}, seconds=run.options.seconds)
+        return probe.take_new({**probes, BARE: bare}, seconds=probe.seconds(run))
 
 
 async def _shard_bytes(database_url: str, tenant: str, chunks_of_tenant: int) -> int:

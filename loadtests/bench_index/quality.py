@@ -6,10 +6,10 @@ from statistics import fmean
 
 from rich.progress import Progress
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import measures, sets
 from loadtests.bench_index.measures import Measures
-from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import bm25, chroma, nearhit
 from loadtests.servers import service
@@ -25,13 +25,14 @@ _DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
 _BM25_LEAD = 0.005
 _LAG_MAX = 0.01  # on any set, behind either
 _WORDS_LAG_MAX = 0.002  # on any set, behind its own words alone
+_QUESTIONS = 1_000  # of each set, drawn by a fixed seed
 _NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10", "mrr": "MRR@10"}
 
 Rank = Callable[[RetrievalSet], list[list[str]]]
 Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
 
 
-def measure(run: IndexRun) -> Section:
+def measure(run: Run) -> Section:
     with (
         service.nearhit() as gateway,
         run.progress() as progress,
@@ -58,14 +59,14 @@ def measure(run: IndexRun) -> Section:
 
 
 def _results(
-    run: IndexRun, systems: Mapping[str, Rank], progress: Progress
+    run: Run, systems: Mapping[str, Rank], progress: Progress
 ) -> tuple[Results, dict[str, tuple[int, int]]]:
     """What each system reaches on each set, and each set's passages and questions."""
     results: dict[str, dict[str, Measures]] = {system: {} for system in systems}
     sizes = {}
     task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
     for name in sets.NAMES:
-        retrieval_set = sets.read(run.data, name, run.options.questions)
+        retrieval_set = sets.read(run.data, name, run.sized(_QUESTIONS, 50))
         sizes[name] = len(retrieval_set.passages), len(retrieval_set.questions)
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")

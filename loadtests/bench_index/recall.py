@@ -33,10 +33,10 @@ from index.search.search_executor import SearchExecutor
 from index.search.tables import strategy
 from index.search.tables.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
-from loadtests.bench_index.options import IndexRun
 from loadtests.servers import service
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
@@ -72,7 +72,7 @@ Recalled = tuple[float, float, float]  # of the fused ranking, of the dense and 
 Rows: TypeAlias = Mapping[str, Mapping[str, Any]]  # by share, what is found of it
 
 
-def measure(run: IndexRun) -> Section:
+def measure(run: Run) -> Section:
     with service.nearhit() as gateway:
         fresh, churned = asyncio.run(_measured(gateway.database_url, run))
     tables = [figure_table("visible", rows, _COLUMNS) for rows in (fresh, churned)]
@@ -97,7 +97,7 @@ def _bar(what: str, measured: Rows, how: str) -> Bar:
     return Bar(what, min(recalls), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
 
 
-async def _measured(url: str, run: IndexRun) -> tuple[Rows, Rows]:
+async def _measured(url: str, run: Run) -> tuple[Rows, Rows]:
     source = await corpus.passages(run.data, _PASSAGES, _SEED)
     questions = corpus.questions(run.data, _QUESTIONS, _SEED)
     with run.console.status("recall"):

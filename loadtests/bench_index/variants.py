@@ -9,9 +9,9 @@ from random import Random
 from statistics import fmean
 from typing import TypeAlias
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import measures, sets
-from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import nearhit
 from loadtests.servers import service
@@ -33,7 +33,7 @@ _OTHERS = {
 Reached: TypeAlias = dict[str, tuple[float, ...]]  # by set, the figures of its row
 
 
-def typos(run: IndexRun) -> Section:
+def typos(run: Run) -> Section:
     """The same questions with a typing error each."""
 
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
@@ -60,7 +60,7 @@ def typos(run: IndexRun) -> Section:
     ])  # fmt: skip
 
 
-def confidence(run: IndexRun) -> Section:
+def confidence(run: Run) -> Section:
     """Questions that the passages answer, and others, with low confidence."""
 
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
@@ -86,7 +86,7 @@ def confidence(run: IndexRun) -> Section:
 
 
 def _reached(
-    run: IndexRun,
+    run: Run,
     what: str,
     names: Iterable[str],
     reach: Callable[[Service, RetrievalSet], Iterable[float]],

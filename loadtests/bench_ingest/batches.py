@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
-from loadtests.bench_ingest.options import IngestRun
 from loadtests.bench_ingest.reading import passages
 from loadtests.servers import processes, service
 from loadtests.servers.processes import Meter
@@ -25,8 +25,8 @@ _ROWS = {
 }
 
 
-def measure(run: IngestRun) -> Section:
-    documents = list(islice(_documents(run), run.options.documents))
+def measure(run: Run) -> Section:
+    documents = list(islice(_documents(run), run.sized(30_000, 1_000)))
     with (
         service.nearhit(service.UNLIMITED) as gateway,
         tenant_client.new_tenant(gateway, "acme", ["few"]) as tenant,
@@ -41,7 +41,7 @@ def measure(run: IngestRun) -> Section:
     return list_section("Batches over HTTP", _HOW, figures, _ROWS, [bar])
 
 
-def _documents(run: IngestRun) -> Iterator[Mapping[str, Any]]:
+def _documents(run: Run) -> Iterator[Mapping[str, Any]]:
     numbers = count()
     for title, text in passages(run.data):
         words = text.split()

@@ -9,9 +9,9 @@ from typing import Any
 
 from rich.progress import Progress
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
 from loadtests.bench_ingest import reference
-from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
@@ -20,6 +20,7 @@ from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _NAIVE_MAX, _DISTINCT_MAX = 0.25, 1.15
 _COMPARED_EVERY = 100  # commits
+_QUICK_COMMITS = 20
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?^---[ \t]*\n", re.DOTALL | re.MULTILINE)
 _HOW = (
     "The handbook as it was is written first, then its commits one after the other, each document "
@@ -60,11 +61,9 @@ class ReplayCost:
     digests: set[bytes] = field(default_factory=set)
 
 
-def measure(run: IngestRun) -> Section:
+def measure(run: Run) -> Section:
     book = handbook.read(run.data)
-    edits = [
-        edit for edit in book.edits if not run.options.commits or edit.commit < run.options.commits
-    ]
+    edits = [edit for edit in book.edits if not run.is_quick or edit.commit < _QUICK_COMMITS]
     with (
         service.nearhit() as gateway,
         new_tenant(gateway, "handbook") as tenant,

@@ -15,9 +15,9 @@ from statistics import fmean, median
 import psutil
 
 from index.embedders.static_embedder import StaticEmbedder
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
 from loadtests.bench_ingest import reference
-from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import processes, service
 from loadtests.servers.service import Service
 from loadtests.workload import json_lines
@@ -51,15 +51,16 @@ _ROWS = {
 }
 
 
-def measure(run: IngestRun) -> Section:
+def measure(run: Run) -> Section:
     with (
         tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
         service.nearhit() as gateway,
         run.console.status("reading") as status,
     ):
-        texts = _write(run, Path(name))
+        size = run.sized(200_000, 5_000)
+        texts = _write(run, Path(name), size)
         before = _embedder(texts)
-        status.update(f"reading {run.options.chunks:,} chunks")
+        status.update(f"reading {size:,} chunks")
         documents, chunks, seconds, processor_s, memory = _read(gateway, Path(name))
         after = _embedder(texts)
     embedder_per_s, embedder_per_processor_s = map(fmean, zip(before, after, strict=True))
@@ -97,7 +98,7 @@ def _growth(mebibytes: Sequence[float]) -> float:
     return median(late) / median(half)
 
 
-def _write(run: IngestRun, folder: Path) -> list[str]:
+def _write(run: Run, folder: Path, size: int) -> list[str]:
     """As many documents as have so many chunks; returns what is embedded of the first of them."""
     texts: list[str] = []
     chunks = 0
@@ -108,7 +109,7 @@ def _write(run: IngestRun, folder: Path) -> list[str]:
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8")
-        if chunks >= run.options.chunks:
+        if chunks >= size:
             return texts
     raise AssertionError("the documents never end")
 

@@ -5,7 +5,6 @@ DATA holds real histories; without it they are generated.
 
 from loadtests.bench import frame
 from loadtests.bench_load import hits, mix, subscriptions
-from loadtests.bench_load.options import LoadOptions
 
 _NOTES = """\
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine.
@@ -16,6 +15,5 @@ if __name__ == "__main__":
         target="bench-load",
         title="Load",
         notes=_NOTES,
-        options=LoadOptions,
         sections=frame.named(hits, mix, subscriptions),
     )

@@ -3,10 +3,9 @@
 from dataclasses import asdict
 from functools import partial
 
-from loadtests.bench.frame import SETTINGS
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import bare, measurement
-from loadtests.bench_load.options import LoadBenchRun
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -16,13 +15,13 @@ _P99_TO_BARE_MAX = 1.5
 _HITS_MIN = 0.999
 
 
-def measure(run: LoadBenchRun) -> Section:
+def measure(run: Run) -> Section:
     servers = service.nearhit(SETTINGS)
     return measurement.on(servers, run, partial(_measured, run), writes=False)
 
 
-async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment) -> Section:
-    load = bare.hits_load(run.options.seconds)
+async def _measured(run: Run, _: Service, environment: LoadEnvironment) -> Section:
+    load = bare.hits_load(measurement.seconds(run))
     agents = environment.agents(load)
     figures = await measurement.drive(environment, load, agents, run.console)
     yardstick = await bare.drive(environment, load, agents, run.console)

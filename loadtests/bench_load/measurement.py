@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import uvloop
 from rich.console import Console
@@ -29,9 +29,14 @@ S = TypeVar("S", Service, ServerSet)
 T = TypeVar("T")
 
 
+def seconds(run: Run) -> float:
+    """Of each steady load."""
+    return run.sized(60.0, 5.0)
+
+
 def on(
     servers: AbstractContextManager[S],
-    run: Run[Any],
+    run: Run,
     measure: Callable[[S, LoadEnvironment], Awaitable[T]],
     *,
     writes: bool = True,
@@ -48,7 +53,7 @@ def on(
 
 
 def environment(
-    url: str, admin_key: str, run: Run[Any], *, writes: bool = True
+    url: str, admin_key: str, run: Run, *, writes: bool = True
 ) -> AbstractAsyncContextManager[LoadEnvironment]:
     """Tenants and documents on a deployment, of real histories if the run has some."""
     target = Deployment(url, admin_key=admin_key, data=run.data_folder, public=True)

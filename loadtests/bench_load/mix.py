@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
-from loadtests.bench.frame import SETTINGS
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import bare, capacity, measurement
-from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
@@ -21,12 +20,12 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 _SCOPES = ("all", "private", "shared", "tenant", "public")
 
 
-def measure(run: LoadBenchRun) -> Section:
+def measure(run: Run) -> Section:
     return measurement.on(service.nearhit(SETTINGS), run, partial(_measured, run))
 
 
-async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment) -> Section:
-    load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
+async def _measured(run: Run, _: Service, environment: LoadEnvironment) -> Section:
+    load = Load(writes=_WRITES, connections=256, seconds=measurement.seconds(run))
     agents = environment.agents(load)
     borne = await capacity.find(environment, load, agents, run.console)
     steady = replace(load, rate=borne / 2)
@@ -36,21 +35,21 @@ async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment)
     return _section(run, environment, borne, steady, figures, bare_p99s_ms)
 
 
-async def _bare_p99_ms(run: LoadBenchRun, environment: LoadEnvironment) -> float:
-    load = bare.hits_load(min(run.options.seconds, _BARE_S_MAX))
+async def _bare_p99_ms(run: Run, environment: LoadEnvironment) -> float:
+    load = bare.hits_load(min(measurement.seconds(run), _BARE_S_MAX))
     figures = await bare.drive(environment, load, environment.agents(load), run.console)
     return measurement.percentile_ms(figures, 99)
 
 
 def _section(
-    run: LoadBenchRun,
+    run: Run,
     environment: LoadEnvironment,
     borne: float,
     load: Load,
     figures: Figures,
     bare_p99s_ms: Sequence[float],
 ) -> Section:
-    counts, usual_ms = environment.judge.counts, run.options.bare_p99_ms
+    counts, usual_ms = environment.judge.counts, bare.USUAL_P99_MS
     is_usual = bare.is_usual(bare_p99s_ms, usual_ms)
     histories = "real histories" if run.data_folder else "generated histories"
     groups = {

@@ -9,10 +9,9 @@ import httpx2
 import uvloop
 from rich.console import Console
 
-from loadtests.bench.frame import SETTINGS
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults.slow_connections import raise_file_limit
-from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.latencies import Latencies
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
@@ -75,9 +74,9 @@ class _Edits:
     unconcerned: int = 0
 
 
-def measure(run: LoadBenchRun) -> Section:
+def measure(run: Run) -> Section:
     raise_file_limit()
-    number = run.options.subscriptions
+    number, rounds = run.sized((10_000, 500), (250, 20))
     limits = {
         "NEARHIT_SUBSCRIPTIONS_SUBJECT_MAX": str(number),
         "NEARHIT_SUBSCRIPTIONS_TENANT_MAX": str(number),
@@ -91,16 +90,17 @@ def measure(run: LoadBenchRun) -> Section:
         new_tenant(gateway, "bench", roles=("writer",)) as tenant,
     ):
         tenant.put(documents)
-        edits = uvloop.run(_measured(run, gateway, tenant.key))
+        measuring = _measured(gateway, tenant.key, len(documents), rounds, run.console)
+        edits = uvloop.run(measuring)
     rows = {
         "from the acknowledgement to the event": edits.delays.as_json(),
         "the edit itself": edits.answers.as_json(),
     }
-    concerned = run.options.edits * _OF_A_DOCUMENT
+    concerned = rounds * _OF_A_DOCUMENT
     others = f", and none for the other {number - _OF_A_DOCUMENT:,} subscriptions of each edit"
     notes = (
         f"One gateway holds {number:,} streams of as many subscriptions, no two of which ask the "
-        f"same. {run.options.edits} edits, one after the other, concern {_OF_A_DOCUMENT} of them "
+        f"same. {rounds} edits, one after the other, concern {_OF_A_DOCUMENT} of them "
         "each. An event that arrives before the acknowledgement of its edit counts as 0 ms. "
         f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events"
         f"{others if edits.computed == concerned else ''}."
@@ -113,14 +113,15 @@ def measure(run: LoadBenchRun) -> Section:
     return rows_section("Subscriptions", notes, "", rows, _COLUMNS, bars, computed=edits.computed)
 
 
-async def _measured(run: LoadBenchRun, gateway: Service, key: str) -> _Edits:
-    documents = run.options.subscriptions // _OF_A_DOCUMENT
+async def _measured(
+    gateway: Service, key: str, documents: int, edits: int, console: Console
+) -> _Edits:
     async with httpx2.AsyncClient(base_url=gateway.url, timeout=120) as client:
         client.headers["Authorization"] = f"Bearer {key}"
-        streams, tasks = await _streams(client, gateway.url, key, documents, run.console)
+        streams, tasks = await _streams(client, gateway.url, key, documents, console)
         try:
             await asyncio.sleep(_INTERVAL_S)  # since the first event of the last stream
-            return await _edit(client, gateway, streams, run.options.edits)
+            return await _edit(client, gateway, streams, edits)
         finally:
             for task in tasks:
                 task.cancel()

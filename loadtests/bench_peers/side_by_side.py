@@ -10,9 +10,9 @@ from itertools import islice
 from rich.progress import Progress
 
 from loadtests.bench import turns
-from loadtests.bench.turns import Case, Turns
+from loadtests.bench.frame import Run
+from loadtests.bench.turns import Case, Turns, TurnSizes
 from loadtests.bench_peers import quality, rights, trace, world
-from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.systems import line_up
@@ -23,7 +23,7 @@ from loadtests.servers import processes, service
 from loadtests.servers.processes import Processes
 from loadtests.servers.service import Service
 
-CONNECTIONS = 8  # as the bars say
+_CONNECTIONS = 8  # as the bars say
 _QUALITY_SEED, _COLD_SEED, _MIX_SEED = 47, 41, 43
 _RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
 # Of each ten questions: which are asked for quality, when cold, and in the mix.
@@ -44,27 +44,45 @@ class PeerResult:
 
 @dataclass(frozen=True, slots=True)
 class PeerComparison:
-    """database_mb: of PostgreSQL, with what all who use it keep in it."""
+    """rows_in_all: that were wanted. database_mb: of PostgreSQL, with all that is kept in it.
+
+    checks: rows that each system edited, and rows that it withdrew.
+    """
 
     world: PeerWorld
+    rows_in_all: int
+    checks: int
     rows: Sequence[PeerResult]
     database_mb: float
 
 
-def compare(run: PeersRun) -> PeerComparison:
+def turn_sizes(run: Run) -> TurnSizes:
+    return TurnSizes(run.sized(5, 1), 3.0, _CONNECTIONS)
+
+
+def compare(run: Run, rows: int, names: Sequence[str], settle_s: float) -> PeerComparison:
+    """rows: of all tenants together. names: of the systems beside Nearhit.
+
+    settle_s: how long the filled systems are left alone before the first question.
+    """
     run.console.print("embedding the passages")
-    built = world.build(run.data_folder, run.options.rows)
+    built = world.build(run.data_folder, rows)
     with (
         run.progress() as progress,
         service.nearhit(service.COMPARE_ALL) as gateway,
-        line_up.started(built, gateway, run.options.peer, progress) as peers,
+        line_up.started(built, gateway, names, progress) as peers,
     ):
-        time.sleep(run.options.settle_s)
-        return _compared(run, built, gateway, peers, progress)
+        time.sleep(settle_s)
+        return _compared(run, built, rows, gateway, peers, progress)
 
 
 def _compared(
-    run: PeersRun, built: PeerWorld, gateway: Service, peers: Sequence[Peer], progress: Progress
+    run: Run,
+    built: PeerWorld,
+    rows_in_all: int,
+    gateway: Service,
+    peers: Sequence[Peer],
+    progress: Progress,
 ) -> PeerComparison:
     vectors = [vector(embedded) for embedded in built.embedded_questions]
 
@@ -75,29 +93,25 @@ def _compared(
     parts = {name: range(at * whole, to * whole) for name, (at, to) in _SHARES.items()}
     sizes = Counter(built.tenants)
     weights = [float(sizes[caller.tenant]) for caller in built.callers]
-    answered = list(islice(_answerable(built, weights, parts["quality"]), run.options.questions))
+    questions, checks = run.sized((400, 50), (100, 10))
+    answered = list(islice(_answerable(built, weights, parts["quality"]), questions))
     task = progress.add_task("asking for quality", total=len(peers))
     good = {}
     for peer in peers:
         good[peer.name] = quality.measure(peer, built, answered, list(map(asked, answered)))
         progress.advance(task)
-    times = turns.take(
-        _cases(peers, gateway, weights, parts, asked),
-        progress,
-        rounds=run.options.rounds,
-        seconds=run.options.seconds,
-        connections=CONNECTIONS,
-    )
+    cases = _cases(peers, gateway, weights, parts, asked)
+    times = turns.take(cases, progress, turn_sizes(run))
     task = progress.add_task("edits, revocations", total=len(peers))
     rows = []
     for seed, peer in enumerate(peers, start=_RIGHTS_SEED):
         taken_mb = processes.megabytes(_processes(peer, gateway))
-        checked = rights.check(peer, built, run.options.checks, seed=seed)
+        checked = rights.check(peer, built, checks, seed=seed)
         cold, mix = times["cold", peer.name], times["mix", peer.name]
         rows.append(PeerResult(peer, good[peer.name], cold, mix, checked, taken_mb))
         progress.advance(task)
     database_mb = processes.megabytes(processes.database(gateway))
-    return PeerComparison(built, rows, database_mb)
+    return PeerComparison(built, rows_in_all, checks, rows, database_mb)
 
 
 def _cases(

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import asyncpg
 import uvloop
 
-from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
@@ -34,7 +34,7 @@ SELECT count(*) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 
 
-def measure(run: Run[NoOptions]) -> Section:
+def measure(run: Run) -> Section:
     if pgbouncer.PROGRAM is None:
         raise SystemExit(pgbouncer.MISSING)
     with server_set.running(
@@ -43,7 +43,7 @@ def measure(run: Run[NoOptions]) -> Section:
         return uvloop.run(_measured(shared.shared, run))
 
 
-async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
+async def _measured(shared: Service, run: Run) -> Section:
     async with _pooled(shared) as settings:
         async with (
             _started(shared, settings, 1) as (first,),

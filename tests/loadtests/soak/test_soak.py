@@ -31,13 +31,13 @@ def measured(report: Path, section: str, *arguments: str) -> Any:
 def test_a_short_soak_with_faults_finds_nothing_wrong(tmp_path: Path) -> None:
     faults = ("redis killed", "worker killed")
 
-    figures = measured(tmp_path / "soak.json", "faults", *(f"--fault={fault}" for fault in faults))
+    figures = measured(tmp_path / "soak.json", "faults", *(f"--pick={fault}" for fault in faults))
 
     assert figures["faults"].keys() == set(faults)
 
 
 @pytest.mark.thorough
 def test_a_broken_rule_of_the_cache_is_seen(tmp_path: Path) -> None:
-    figures = measured(tmp_path / "soak.json", "mutants", "--mutant=key-without-scope")
+    figures = measured(tmp_path / "soak.json", "mutants", "--pick=key-without-scope")
 
     assert figures["key-without-scope"]["leaked"]
