@@ -79,9 +79,7 @@ async def _warm_up(caller: Caller, questions: Iterator[str]) -> None:
             await caller.search(question)
 
 
-def _section(
-    rounds: int, latencies: Mapping[tuple[str, str, str], Latencies]
-) -> Section:
+def _section(rounds: int, latencies: Mapping[tuple[str, str, str], Latencies]) -> Section:
     rows: dict[str, dict[str, float]] = {}
     for (name, kind, what), values in latencies.items():
         row = rows.setdefault(f"{name}, {kind}", {})

@@ -58,9 +58,7 @@ def measure_servers(run: Run) -> Section:
     return _section("Servers", _SERVERS_TEXT, results)
 
 
-async def _measure_all(
-    run: Run, started: ServerSet, environment: LoadEnvironment
-) -> Results:
+async def _measure_all(run: Run, started: ServerSet, environment: LoadEnvironment) -> Results:
     agents = environment.agents(LOAD)
     return {
         name: await _measure_fault(

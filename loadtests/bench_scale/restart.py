@@ -29,9 +29,7 @@ def measure(run: Run) -> Section:
     return measurement.on(servers, run, partial(_measured, run))
 
 
-async def _measured(
-    run: Run, started: ServerSet, environment: LoadEnvironment
-) -> Section:
+async def _measured(run: Run, started: ServerSet, environment: LoadEnvironment) -> Section:
     changes = {
         _DRAINED: lambda: _roll(started),
         "restarted without draining": lambda: _roll(started, drained=False),

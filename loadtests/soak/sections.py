@@ -57,9 +57,7 @@ def mutants(bench: Run) -> Section:
     return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
 
 
-def _measured(
-    bench: Run, *, faults: tuple[str, ...] = (), balanced: bool = False
-) -> Section:
+def _measured(bench: Run, *, faults: tuple[str, ...] = (), balanced: bool = False) -> Section:
     options = SoakOptions(
         minutes=bench.minutes or bench.sized(10.0, 2.0),
         answers=bench.sized(100_000, 1_000),
