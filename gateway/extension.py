@@ -93,24 +93,11 @@ from gateway.monitoring.metrics import Metrics as Metrics
 from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
 from gateway.monitoring.search_metrics import Outcome as Outcome
-from gateway.rag import prompt_quoting as prompt_quoting
-from gateway.rag.gates import gate_vocabulary as gate_vocabulary
-from gateway.rag.llm import Models as Models
-from gateway.rag.llm import read_prompt as read_prompt
-from gateway.rag.metered_chat import BudgetedChat as BudgetedChat
-from gateway.rag.passage import Passage as Passage
-from gateway.rag.reranking.reranker import PASSAGE_CHARACTERS_MAX as PASSAGE_CHARACTERS_MAX
-from gateway.rag.reranking.reranker import Order as Order
-from gateway.rag.reranking.reranker import Reranker as Reranker
-from gateway.rag.reranking.reranker import RerankerKind as RerankerKind
-from gateway.rag.reranking.reranker import RerankerSettings as RerankerSettings
-from gateway.rag.reranking.reranker import RerankerUnavailable as RerankerUnavailable
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example
-from gateway.search import conversation as conversation
 from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
 from gateway.search.batches.answers_headers import answers_headers as answers_headers
 from gateway.search.batches.one_revision import ConsistentSearches as ConsistentSearches
@@ -123,7 +110,13 @@ from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
 from gateway.search.pipeline import record_served as record_served
 from gateway.search.pipeline import search_as_caller as search_as_caller
 from gateway.search.pipeline import serve as serve
-from gateway.search.response_body import compute_answer as compute_answer
+from gateway.search.reranker_kinds import PASSAGE_CHARACTERS_MAX as PASSAGE_CHARACTERS_MAX
+from gateway.search.reranker_kinds import Chat as Chat
+from gateway.search.reranker_kinds import Order as Order
+from gateway.search.reranker_kinds import Reranker as Reranker
+from gateway.search.reranker_kinds import RerankerKind as RerankerKind
+from gateway.search.reranker_kinds import RerankerSettings as RerankerSettings
+from gateway.search.reranker_kinds import RerankerUnavailable as RerankerUnavailable
 from gateway.search.response_headers import cache_status as cache_status
 from gateway.search.response_headers import response_headers as response_headers
 from gateway.search.schemas.boost_schemas import BoostBody as BoostBody
@@ -137,15 +130,21 @@ from gateway.search.schemas.search_schemas import Question as Question
 from gateway.search.schemas.search_schemas import SearchBody as SearchBody
 from gateway.search.search_request import SearchRequest as SearchRequest
 from gateway.search.search_request import freshness_of as freshness_of
-from gateway.search.search_request import require_received as require_received
 from gateway.search.search_request import require_within_limits as require_within_limits
 from gateway.search.search_services import SearchServices as SearchServices
+from gateway.search.search_steps import InterpretedQuery as InterpretedQuery
+from gateway.search.search_steps import OpenSearchSteps
+from gateway.search.search_steps import PostprocessedHits as PostprocessedHits
+from gateway.search.search_steps import StepParts as StepParts
 from gateway.services import Services as Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX as BATCH_DOCUMENTS_MAX
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX as BATCH_SEARCHES_MAX
+from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX as QUERY_CHARACTERS_MAX
 from gateway.settings.groups.limits import SEARCH_BYTES_MAX as SEARCH_BYTES_MAX
 from gateway.settings.groups.limits import TOP_K_MAX as TOP_K_MAX
 from gateway.settings.groups.lists import listed as listed
+from gateway.settings.groups.models import ChatOperation as ChatOperation
+from gateway.settings.groups.models import PromptOperation as PromptOperation
 from gateway.settings.settings import Settings as Settings
 from gateway.sources import read_options as read_options
 from gateway.sources.source_kinds import SourceReader
@@ -217,8 +216,10 @@ class Extension(Generic[OwnServices]):
     path_kinds: the kinds in its module `path_kinds` that the worker reads as sources; `nearhit
         ingest` reads all of that module.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
+    search_steps: serves the fields of searches that its module `search_fields` names; of the
+        extensions that are on, one may bring it.
     preprocessor: makes what chunks and summarises documents with a language model before they are
-        planned; of the extensions that are on, one may bring it.
+        planned; of one extension as well.
     tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
@@ -238,6 +239,7 @@ class Extension(Generic[OwnServices]):
     path_kinds: Sequence[PathKind] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
+    search_steps: OpenSearchSteps | None = None
     preprocessor: MakePreprocessor | None = None
     tracing: CheckTracing | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """Finds the extensions: folders of `gateway.extensions`, and entry points of other distributions.
 
-The core names none of them. Of one that is switched off nothing is imported but what files and
-paths it reads, to refuse them by its name, and what servers it runs, where there are no others.
+The core names none of them. Of one that is switched off nothing is imported but what files, paths
+and fields of searches it serves, to refuse them by its name, and what servers it runs, where there
+are no others.
 """
 
 import asyncio
@@ -41,6 +42,7 @@ _HOLDS = {
     "commands": "COMMANDS",
     "formats": "FORMATS",
     "path_kinds": "PATH_KINDS",
+    "search_fields": "SEARCH_FIELDS",
     "servers": "SERVERS",
 }
 _GROUPS = {module: f"nearhit.{module}" for module in _HOLDS} | {"extension": "nearhit.extensions"}
@@ -147,6 +149,22 @@ def path_kinds(names_off: str) -> "Mapping[str, PathKind]":
         {},
         lambda found: {kind.name: kind for kind in found.load_rows("path_kinds", PathKind)},
     )
+
+
+@cache
+def search_fields_off(names_off: str) -> Mapping[str, str]:
+    """The fields of searches that no extension serves, each with the name of one that would.
+
+    names_off: as of `switched_on`.
+    """
+    off, fields_off, served = listed(names_off), dict[str, str](), set[str]()
+    for name, extension in found().items():
+        if name not in off:
+            served.update(extension.load_rows("search_fields", str))
+            continue
+        with suppress(CommandError):  # it may be off because it can't be loaded
+            fields_off |= dict.fromkeys(extension.load_rows("search_fields", str), name)
+    return {field: name for field, name in fields_off.items() if field not in served}
 
 
 def _combined(

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -26,8 +26,6 @@ from gateway.http.http_services import HttpServices
 from gateway.mcp_declarations import McpMethod, McpTool
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
-from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.rag.reranking.reranker import ConfiguredReranker
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.denial_log import DenialLog
@@ -37,7 +35,9 @@ from gateway.regions import standby as standby_of_region
 from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
+from gateway.search.reranker_kinds import ConfiguredReranker
 from gateway.search.search_services import SearchServices
+from gateway.search.search_steps import OpenSearchSteps, SearchSteps, StepParts
 from gateway.search.search_threads import postprocessing_threads, search_threads
 from gateway.settings.settings import Settings
 from gateway.sources.source_kinds import SourceKinds
@@ -89,20 +89,36 @@ class Services:
     mcp_tools: dict[str, tuple[McpTool[Any], Any]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What extensions bring to these services, as the settings name it.
+
+    reranker: None for the heuristic. open_steps: None if no search may ask for steps.
+    fields_off: see `SearchServices`.
+    make_preprocessor: None if no language model chunks and summarises documents.
+    make_tracing: None if nothing is traced.
+    """
+
+    reranker: ConfiguredReranker | None = None
+    open_steps: OpenSearchSteps | None = None
+    fields_off: Mapping[str, str] = field(default_factory=dict)
+    make_preprocessor: MakePreprocessor | None = None
+    make_tracing: MakeTracing | None = None
+
+
+_NOTHING = Brought()
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings,
     metrics: Metrics,
     *embedders: Embedder,
-    reranker: ConfiguredReranker | None = None,
-    make_preprocessor: MakePreprocessor | None = None,
-    make_tracing: MakeTracing | None = None,
+    brought: Brought = _NOTHING,
 ) -> AsyncIterator[Services]:
     """All services, connected, on a migrated database; both URLs must be set.
 
-    embedders: the first is for new tenants. reranker: None for the heuristic.
-    make_preprocessor: None if no language model chunks and summarises documents.
-    make_tracing: None if nothing is traced.
+    embedders: the first is for new tenants.
     Raises `DatabaseUnavailable`, `MigrationRefused`, `PrerequisitesMissing`, `RoleRefused`,
     `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
@@ -116,7 +132,7 @@ async def open_services(
         identifiers=IdentifierPolicy(settings.identifier_case),
     )
     async with (
-        traces.opened(make_tracing) as tracing,
+        traces.opened(brought.make_tracing) as tracing,
         open_redis(settings, metrics.cache_event) as store,
         regions.announcer(settings).running() as announcer,
         database.connect(
@@ -135,7 +151,7 @@ async def open_services(
         announcer.listen(connected)
         log_failures(await require_permissions(store))
         async with _join_rooms(
-            settings, metrics, connected, store, tracing, reranker, make_preprocessor, *embedders
+            settings, metrics, connected, store, tracing, brought, *embedders
         ) as services:
             yield services
 
@@ -147,8 +163,7 @@ async def _join_rooms(
     connected: Database,
     store: RedisStore,
     tracing: Tracing | None,
-    reranker: ConfiguredReranker | None,
-    make_preprocessor: MakePreprocessor | None,
+    brought: Brought,
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
@@ -160,8 +175,10 @@ async def _join_rooms(
     await asyncio.to_thread(lexical.load_stored)
     await asyncio.to_thread(lexical.load, languages)
     preprocessor = None
-    if make_preprocessor is not None:
-        preprocessor = await asyncio.to_thread(make_preprocessor, settings, metrics, usage.check)
+    if brought.make_preprocessor is not None:
+        preprocessor = await asyncio.to_thread(
+            brought.make_preprocessor, settings, metrics, usage.check
+        )
     answer_log = AnswerLog(time.time)
     metrics.collect = answer_log.tell
     read_log = ReadLog(
@@ -174,9 +191,20 @@ async def _join_rooms(
         stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
     )
     models = model_caches(metrics.cache_event, store)
-    rag_tools = LazyRagTools(
-        settings, reranker, metrics, models.rewrites, usage.check, postprocessing_threads()
-    )
+    postprocessing = postprocessing_threads()
+    open_steps: AbstractAsyncContextManager[SearchSteps | None] = nullcontext()
+    if brought.open_steps is not None:
+        open_steps = brought.open_steps(
+            StepParts(
+                settings,
+                brought.reranker,
+                metrics,
+                stores,
+                models.rewrites,
+                usage.check,
+                postprocessing,
+            )
+        )
     planning = planning_pool()
     threads = search_threads()
     async with (
@@ -184,7 +212,7 @@ async def _join_rooms(
         usage.pending.background_flush(),
         read_log.background_flush(),
         denials.background_flush(),
-        rag_tools.lifespan(),
+        open_steps as steps,
         planning,
         standby_of_region.connect(
             settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
@@ -220,11 +248,13 @@ async def _join_rooms(
             caches,
             metered,
             index_name,
-            rag_tools,
+            steps,
             read_log,
             standby,
             answer_log=answer_log,
             threads=threads,
+            postprocessing=postprocessing,
+            fields_off=brought.fields_off,
         )
         documents = document_services.build(
             settings,
@@ -239,7 +269,9 @@ async def _join_rooms(
             planning=planning,
         )
         sources = SourceServices(stores, documents.writer, SourceKinds(settings))
-        warm_up = WarmUp({"models": rag_tools.tools, "word_lists": load_word_lists})
+        warm_up = WarmUp({"word_lists": load_word_lists})
+        if steps is not None:
+            warm_up.add("models", steps.load)
         services = Services(
             settings=settings,
             stores=stores,

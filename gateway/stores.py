@@ -16,7 +16,6 @@ from index.search.confidence import ConfidenceStore
 from index.sources.source_store import SourceStore
 from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
-from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
@@ -40,7 +39,6 @@ class Stores:
     audits: AuditSchedule
     audit_log: AuditLog
     confidences: ConfidenceStore
-    query_gates: QueryGateStore
 
     @classmethod
     def of(
@@ -70,7 +68,6 @@ class Stores:
             audits=AuditSchedule(database),
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
-            query_gates=QueryGateStore(database),
         )
 
 

@@ -1,7 +1,5 @@
 """The errors of this package.
 
-ChatUnavailable     no language model has returned a complete response
-  ChatTooLate       the response did not arrive before the deadline
 DocumentContended   concurrent writes kept changing the document before the commit
 DocumentOfOtherOrigin  the document was read from another folder of the same source
 DocumentTooLong     the document has more chunks or metadata than allowed
@@ -11,14 +9,6 @@ NotReembedded       the tenant could not be moved to another embedder's space
 PublishingRefused   the document would be public, and the writer may not publish it
   PublishingOutdated  a later write has set a part of it
 """
-
-
-class ChatUnavailable(Exception):
-    """Continue without the model; the message gives the reason."""
-
-
-class ChatTooLate(ChatUnavailable):
-    """The deadline has passed."""
 
 
 class DocumentContended(Exception):

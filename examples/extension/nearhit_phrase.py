@@ -7,21 +7,21 @@ import re
 from collections.abc import Sequence
 
 from nearhit.gateway.extension import (
-    BudgetedChat,
+    Chat,
     Extension,
     Order,
-    Passage,
     RerankerKind,
     RerankerSettings,
 )
+from nearhit.index.search.hits import Hit
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class PhraseReranker:
-    async def order(self, _tenant: str, query: str, passages: Sequence[Passage]) -> Order:
+    async def order(self, _tenant: str, query: str, hits: Sequence[Hit]) -> Order:
         phrase = _words(query)
-        scores = [float(phrase in _words(f"{each.title} {each.text}")) for each in passages]
+        scores = [float(phrase in _words(f"{each.title} {each.text}")) for each in hits]
         return sorted(enumerate(scores), key=lambda scored: -scored[1])  # ties keep their order
 
     async def close(self) -> None:
@@ -33,7 +33,7 @@ def _words(text: str) -> str:
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
-def _make(_settings: RerankerSettings, _chat: BudgetedChat | None) -> PhraseReranker:
+def _make(_settings: RerankerSettings, _chat: Chat | None) -> PhraseReranker:
     return PhraseReranker()
 
 

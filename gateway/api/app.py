@@ -20,12 +20,7 @@ from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
-from gateway.configured import (
-    configured_embedders,
-    configured_preprocessor,
-    configured_reranker,
-    configured_tracing,
-)
+from gateway.configured import configured_embedders, configured_parts
 from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
 from gateway.http.endpoint import Endpoint, refuse
@@ -100,17 +95,10 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         # It may load a model.
-        reranker = await asyncio.to_thread(configured_reranker.find, settings, own)
+        brought = await asyncio.to_thread(configured_parts.find, settings, own, "nearhit")
         async with (
             process_log.logged("gateway", extension_settings.report(settings, own)),
-            open_services(
-                settings,
-                metrics,
-                *configured,
-                reranker=reranker,
-                make_preprocessor=configured_preprocessor.find(settings),
-                make_tracing=configured_tracing.find(settings, "nearhit"),
-            ) as services,
+            open_services(settings, metrics, *configured, brought=brought) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.

@@ -6,9 +6,10 @@ from pydantic import BaseModel
 
 from gateway.configured import configured_kinds
 from gateway.installed_extensions import switched_on
-from gateway.rag.postprocessor_names import HEURISTIC
-from gateway.rag.reranking.reranker import ConfiguredReranker, RerankerSettings
+from gateway.search.reranker_kinds import ConfiguredReranker, RerankerSettings
 from gateway.settings.settings import Settings
+
+_HEURISTIC = "heuristic"
 
 
 def find(settings: Settings, own: Mapping[str, BaseModel]) -> ConfiguredReranker | None:
@@ -16,14 +17,14 @@ def find(settings: Settings, own: Mapping[str, BaseModel]) -> ConfiguredReranker
 
     own: the settings of each extension that is on.
     """
-    if settings.reranker == HEURISTIC:
+    if settings.reranker == _HEURISTIC:
         return None
     kinds = {
         form: (kind, own[name])
         for name, extension in switched_on(settings.extensions_off).items()
         for form, kind in extension.rerankers.items()
     }
-    found, rest = configured_kinds.find(settings.reranker, kinds, HEURISTIC, subject="reranker")
+    found, rest = configured_kinds.find(settings.reranker, kinds, _HEURISTIC, subject="reranker")
     kind, values = found
     model, service = settings.chat_models.get("rerank"), None
     if kind.asks_model:

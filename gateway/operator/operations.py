@@ -12,12 +12,7 @@ from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
-from gateway.configured import (
-    configured_embedders,
-    configured_preprocessor,
-    configured_reranker,
-    configured_tracing,
-)
+from gateway.configured import configured_embedders, configured_parts
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
@@ -114,15 +109,8 @@ def acting_services(
     metrics = metrics or Metrics()
     configured = configured_embedders.make_all(settings, metrics.embedding_tokens)
     own = extension_settings.read(settings.extensions_off)
-    opening = open_services(
-        settings,
-        metrics,
-        *configured,
-        reranker=configured_reranker.find(settings, own),
-        make_preprocessor=configured_preprocessor.find(settings),
-        make_tracing=configured_tracing.find(settings, service),
-    )
-    return _acting(actor, opening)
+    brought = configured_parts.find(settings, own, service)
+    return _acting(actor, open_services(settings, metrics, *configured, brought=brought))
 
 
 @asynccontextmanager

@@ -12,8 +12,7 @@ from cache.invalidation.drain import CountEvent
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from common.errors import Saturated
-from common.shares.threads import FairThreads
-from gateway.search.response_body import matches_body
+from gateway.search.response_body import AnswerBuilder
 from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable, VectorRefused
 from index.model.query import Filter, Query
@@ -41,9 +40,8 @@ class CacheAuditor:
     """searcher: without shards, as it also audits what they answered.
 
     share: of the served answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked
-        for an answer that shows a document which its scope does not admit. threads: for what
-        postprocesses hits. watchers: of extensions, of the sampled answers that were found equal
-        or other.
+        for an answer that shows a document which its scope does not admit. watchers: of
+        extensions, of the sampled answers that were found equal or other.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class CacheAuditor:
         shards: ResidentShards,
         documents: VisibleDocuments,
         count: CountEvent,
-        threads: FairThreads,
+        builder: AnswerBuilder,
         *,
         share: float,
     ) -> None:
@@ -62,7 +60,7 @@ class CacheAuditor:
         self._documents = documents
         self._answers = answers
         self._count = count
-        self._threads = threads
+        self._builder = builder
         self.share = share
         self.watchers: list[OnCompared] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,7 +91,8 @@ class CacheAuditor:
             return "approximate"
         if not _is_at(result, revisions):
             return "moved"
-        is_equal = await self._threads.run(scope.tenant, matches_body, result, query, body)
+        matches = self._builder.matches
+        is_equal = await self._builder.threads.run(scope.tenant, matches, result, query, body)
         if is_equal:
             return "equal"
         if is_equal is None:

@@ -31,9 +31,8 @@ from gateway.search.answer_keys import (
     older_keys,
     read_key,
 )
-from gateway.search.response_body import build_answer, compute_answer
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import SearchRequest, freshness_of, require_received
+from gateway.search.search_request import SearchRequest, freshness_of
 from gateway.search.search_services import SearchServices
 from index.errors import DatabaseUnavailable, VectorRefused
 
@@ -68,7 +67,7 @@ async def serve(
     admitted = await context.authenticate(request.principal, freshness)
     if admitted.principal is not request.principal:
         request = services.request_of(admitted.principal, request.body)
-    require_received(request, services.settings)
+    services.require_answerable(request)
     trace.mark("revision")
     answer = recall(services, request, admitted)
     if answer is None:  # only an answer from memory may be as old as the caller allows
@@ -111,14 +110,7 @@ async def get_or_compute(
     return await services.answers.get_or_compute(
         lookup,
         keyed.revisions,
-        lambda: compute_answer(
-            services.searcher,
-            search.scope,
-            search.query,
-            services.rag_tools,
-            services.metrics.search,
-            revisions,
-        ),
+        lambda: services.builder.compute(services.searcher, search.scope, search.query, revisions),
     )
 
 
@@ -182,13 +174,7 @@ async def compute_first(
             return None
         if not authenticator.confirm_at(search.principal, result.history, result.access_revision):
             return None
-        return await build_answer(
-            result,
-            search.scope,
-            search.query,
-            services.rag_tools,
-            services.metrics.search,
-        )
+        return await services.builder.build(result, search.scope, search.query)
 
     lookup = CacheLookup(search.scope.tenant, keyed.key, is_shared=False, own_key=keyed.own_key)
     served = await services.answers.compute_first(lookup, keyed.revisions, compute)

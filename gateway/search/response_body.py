@@ -1,17 +1,18 @@
 """An answer computed from the index: the bytes that are sent, cached and compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
+from common.shares.threads import FairThreads
 from gateway.monitoring.search_metrics import SearchMetrics
-from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.rag.postprocessor_names import HEURISTIC_RANKER
 from gateway.search.answer_bytes import require_short
+from gateway.search.search_steps import PostprocessedHits, SearchSteps
 from index.model.query import Query
 from index.model.scope import Scope
 from index.search.hits import Hit
@@ -20,78 +21,89 @@ from index.search.ranking.fusion import LegRank
 from index.search.searcher import Searcher, SearchResult
 from index.search.tables.related import RelatedDocument
 
-if TYPE_CHECKING:
-    from gateway.rag.postprocessing import LlmOutput
-
 _SCORE = attrgetter("score")  # of a hit
 
 
-async def compute_answer(
-    searcher: Searcher,
-    scope: Scope,
-    query: Query,
-    rag_tools: LazyRagTools,
-    search_metrics: SearchMetrics,
-    revisions: Revisions,
-) -> ComputedAnswer:
-    """Incomplete if the embedder or a postprocessor failed.
+@dataclass(frozen=True, slots=True)
+class AnswerBuilder:
+    """Makes answers of search results.
 
-    revisions: which were read with the scope. Raises `DatabaseUnavailable`.
+    steps: of an extension; None if it is off, and no search asks for them.
+    threads: for what reads all texts of the hits.
     """
-    result = await searcher.search(
-        scope, query, history=revisions.history, revisions=revisions.by_partition
-    )
-    return await build_answer(result, scope, query, rag_tools, search_metrics)
+
+    steps: SearchSteps | None
+    threads: FairThreads
+    metrics: SearchMetrics
+
+    async def compute(
+        self, searcher: Searcher, scope: Scope, query: Query, revisions: Revisions
+    ) -> ComputedAnswer:
+        """Incomplete if the embedder or a postprocessor failed.
+
+        revisions: which were read with the scope. Raises `DatabaseUnavailable`.
+        """
+        result = await searcher.search(
+            scope, query, history=revisions.history, revisions=revisions.by_partition
+        )
+        return await self.build(result, scope, query)
+
+    async def build(self, result: SearchResult, scope: Scope, query: Query) -> ComputedAnswer:
+        """The answer that the search result makes; services and models postprocess it if asked to.
+
+        A 422 `Problem` if it is too large. Raises `Saturated`.
+        """
+        is_absolute = bool(result.hits) and query.fusion == "absolute"
+        self.metrics.computed(
+            scope.tenant,
+            hits=len(result.hits),
+            best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
+            is_degraded=result.degraded,
+        )
+        missing_parts, processed = {"embedder": "lexical-only"} if result.degraded else {}, None
+        if query.postprocessing is not None:
+            assert self.steps is not None, "a search that asks for steps is refused without them"
+            processed = await self.steps.postprocess(result.hits, query, scope.tenant)
+            missing_parts |= processed.failures
+        if query.metadata:
+            body = await self.threads.run(scope.tenant, encode, result, query, processed)
+        else:
+            body = encode(result, query, processed)
+        return ComputedAnswer(
+            require_short(body),
+            Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
+            result.dependencies.encode,
+            is_complete=not missing_parts,
+            missing_parts=missing_parts or None,
+        )
+
+    def matches(self, result: SearchResult, query: Query, body: bytes) -> bool | None:
+        """Whether this result makes this body, in whatever order a ranking service put the hits.
+
+        None if that is unknown because a model has shortened some texts.
+        """
+        processed, is_certain = None, True
+        if query.postprocessing is not None:
+            assert self.steps is not None, "nothing is answered without them"
+            tenant, is_certain = result.scope.tenant, query.postprocessing.is_certain
+            processed = self.steps.postprocess_as_shown(result.hits, query, tenant, body)
+        if encode(result, query, processed) == body:
+            return True
+        return False if is_certain else None
 
 
-async def build_answer(
-    result: SearchResult,
-    scope: Scope,
-    query: Query,
-    rag_tools: LazyRagTools,
-    search_metrics: SearchMetrics,
-) -> ComputedAnswer:
-    """The answer that the search result makes; services and models postprocess it if asked to.
-
-    A 422 `Problem` if it is too large. Raises `Saturated`.
-    """
-    is_absolute = bool(result.hits) and query.fusion == "absolute"
-    search_metrics.computed(
-        scope.tenant,
-        hits=len(result.hits),
-        best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
-        is_degraded=result.degraded,
-    )
-    missing_parts, llm_output = {"embedder": "lexical-only"} if result.degraded else {}, None
-    if query.postprocessing is not None:
-        postprocessor = (await rag_tools.tools()).postprocessor
-        llm_output = await postprocessor.call_models(scope.tenant, result.hits, query)
-        missing_parts |= llm_output.failures
-    if query.postprocessing is None and not query.metadata:
-        body = encode(result, query)
-    else:
-        body = await rag_tools.threads.run(scope.tenant, encode, result, query, llm_output)
-    return ComputedAnswer(
-        require_short(body),
-        Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
-        result.dependencies.encode,
-        is_complete=not missing_parts,
-        missing_parts=missing_parts or None,
-    )
-
-
-def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
+def encode(result: SearchResult, query: Query, processed: PostprocessedHits | None = None) -> bytes:
     """The body as it is sent and cached; it does not tell how it was computed.
 
-    With postprocessing it reads all texts of the hits, and with metadata as many values, for which
-    the event loop must not wait.
+    processed: the hits of a query with postprocessing. With metadata it reads so many values that
+    the event loop must not wait for it.
     """
     body: dict[str, Any] = {}
     tenant = result.scope.tenant
-    if query.postprocessing is None:
+    if processed is None:
         body["hits"] = [_hit(hit, query, tenant) for hit in result.hits]
     else:
-        body |= _postprocessed(result.hits, query, tenant, llm_output)
+        body |= _postprocessed(processed, query, tenant)
     if query.metadata:  # of so many values that a thread has to give way between two hits
         body["hits"] = [*map(_encoded, body["hits"])]
     if query.explain:
@@ -107,32 +119,7 @@ def _encoded(hit: Mapping[str, Any]) -> orjson.Fragment:
     return orjson.Fragment(orjson.dumps(hit, option=orjson.OPT_UTC_Z))
 
 
-def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None:
-    """Whether this result makes this body, in whatever order a ranking service put the hits.
-
-    None if that is unknown because a model has shortened some texts.
-    """
-    postprocessing = query.postprocessing
-    if postprocessing is None or postprocessing.ranker in (None, HEURISTIC_RANKER):
-        llm_output = None
-    else:
-        from gateway.rag.postprocessing import parse_postprocessing
-
-        llm_output = parse_postprocessing(body, result.hits)
-    if encode(result, query, llm_output) == body:
-        return True
-    is_deterministic = postprocessing is None or postprocessing.compressor in (None, "extract")
-    return False if is_deterministic else None
-
-
-def _postprocessed(
-    hits: Sequence[Hit], query: Query, tenant: str, llm_output: "LlmOutput | None"
-) -> dict[str, Any]:
-    from gateway.rag import postprocessing  # only searches that ask for it load it
-
-    processed = postprocessing.postprocess(
-        hits, query, tenant, llm_output or postprocessing.NO_OUTPUT
-    )
+def _postprocessed(processed: PostprocessedHits, query: Query, tenant: str) -> dict[str, Any]:
     body: dict[str, Any] = {"hits": [_hit(hit, query, tenant) for hit, _ in processed.hits]}
     if query.postprocessing is not None and query.postprocessing.ranker is not None:
         for hit, (_, score) in zip(body["hits"], processed.hits, strict=True):

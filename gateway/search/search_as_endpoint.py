@@ -16,7 +16,6 @@ from gateway.search.schemas.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import build_response
 from gateway.search.search_request import (
     freshness_of,
-    require_received,
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
@@ -41,7 +40,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         raise problems.not_configured("It needs the audit log: NEARHIT_AUDIT_LOG=changes or all.")
     context.trace.mark("revision")
     request = services.request_of(await _seen(services, admin, body), body.search)
-    require_received(request, services.settings, "search.")
+    services.require_answerable(request, "search.")
     try:
         answer = await get_or_compute(
             services, request, admitted.revisions.of(request.scope.partitions)

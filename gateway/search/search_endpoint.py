@@ -39,6 +39,8 @@ from gateway.settings.groups.limits import SEARCH_BYTES_MAX
 from gateway.settings.settings import Settings
 from index.tenants.principals import Principal
 
+_CLOSED = b'{"hits":[],"gate":"closed"}'
+
 
 async def search(context: RequestContext[SearchServices]) -> Response:
     services = context.services
@@ -154,13 +156,13 @@ def _read_known(
 async def _search_conversation(
     context: RequestContext[SearchServices], body: SearchBody
 ) -> Response:
-    from gateway.search import conversation  # few searches have a history or a gate
-
     services = context.services
-    interpreted = await conversation.interpret(context, services, body)
+    interpreted = await services.interpret(context, body)
     context.trace.mark("understand")
     if interpreted.body is None:
-        return conversation.closed_response(interpreted)
+        response = Response(_CLOSED, media_type="application/json")
+        response.raw_headers += [*interpreted.headers, (b"cache-control", b"no-store")]
+        return response
     answered = await search_as_caller(context, services, interpreted.body)
     headers = [*interpreted.headers, *await _preferred_headers(context, answered)]
     return build_response(services.settings, context.trace, answered, *headers)

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field, replace
 from cache.keys import answer_key
 from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
-from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX, TOP_K_MAX
-from gateway.settings.settings import Settings
 from index.model import scope
-from index.model.query import Filter, Query
+from index.model.query import Filter, PostprocessorNames, Query
 from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
 from index.text import long_queries
@@ -111,21 +109,6 @@ def build_search_request(
     is_compared = body.semantic == "bounded" and _may_be_compared(query, compares_all=compares_all)
     group = _key(tenant, grants, form, "", edition) if is_compared else ""
     return SearchRequest(principal, body, readable, query, edition, form, key, group)
-
-
-def require_received(request: SearchRequest, settings: Settings, path: str = "") -> None:
-    """A 422 `Problem` if the search names `public` and the caller, as of now, does not receive it.
-
-    path: of the search in the request's body, with a dot at its end.
-    """
-    if not request.asks_in_vain:
-        return
-    if settings.public_documents:
-        remedy = "this tenant does not receive public documents: an admin decides it"
-    else:
-        remedy = "this deployment lets no tenant receive public documents"
-    detail = f"public: {remedy}. Leave it out; the tenant's own are found without it"
-    raise problems.invalid_field(f"{path}scopes", detail)
 
 
 def _key(tenant: str, scope_digest: bytes, form: bytes, text: str, edition: str) -> str:

@@ -1,6 +1,6 @@
 """What searches use."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -9,22 +9,26 @@ from cache.answers import Answers
 from cache.lookup import ServedAnswer
 from common.shares.threads import FairThreads
 from common.version import VERSION
+from gateway import problems
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
+from gateway.http.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
-from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
+from gateway.search.response_body import AnswerBuilder
 from gateway.search.response_headers import Header
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
+from gateway.search.search_steps import InterpretedQuery, SearchSteps
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
+from index.model.query import PostprocessorNames
 from index.resident import shard_comparison
 from index.resident.building.shard_folder import ShardFolder
 from index.resident.resident_shards import ResidentShards
@@ -44,6 +48,7 @@ _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a questi
 @dataclass(frozen=True, slots=True)
 class SearchServices:
     """spaces:   of the vectors of this gateway's embedders.
+    fields_off: of bodies, each with the name of the extension that serves it, which is off.
     preferred_headers: of extensions, by the preference that asks for one.
     """
 
@@ -57,15 +62,51 @@ class SearchServices:
     similarity: QuestionSimilarity
     auditor: CacheAuditor
     shard_auditor: ShardAuditor
-    rag_tools: LazyRagTools
+    builder: AnswerBuilder
     read_log: ReadLog
     answer_log: AnswerLog
     parser: SearchParser
     spaces: tuple[str, ...]
+    fields_off: Mapping[str, str]
     preferred_headers: dict[str, HeaderMaker] = field(default_factory=dict)
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         return self.parser.request_of(principal, body)
+
+    def require_answerable(self, request: SearchRequest, path: str = "") -> None:
+        """A 422 `Problem` if the search names what is off, or what its caller does not receive.
+
+        path: of the search in the request's body, with a dot at its end.
+        """
+        if self.fields_off:
+            self._require_extensions(request.body, path)
+        if request.asks_in_vain:
+            remedy = "this deployment lets no tenant receive public documents"
+            if self.settings.public_documents:
+                remedy = "this tenant does not receive public documents: an admin decides it"
+            detail = f"public: {remedy}. Leave it out; the tenant's own are found without it"
+            raise problems.invalid_field(f"{path}scopes", detail)
+
+    def steps_for(self, field: str, path: str = "") -> SearchSteps:
+        """What serves this field of a body; a 422 `Problem` if its extension is off."""
+        if field in self.fields_off:
+            detail = f"needs the extension {self.fields_off[field]}, which is off"
+            raise problems.invalid_field(path or field, detail)
+        assert self.builder.steps is not None, "an extension that is on serves the field"
+        return self.builder.steps
+
+    async def interpret(
+        self, context: RequestContext[object], body: SearchBody
+    ) -> InterpretedQuery:
+        """The search that a body asks for, whose message may go on a conversation."""
+        if not body.is_conversational:
+            return InterpretedQuery(body)
+        self._require_extensions(body)
+        return await self.steps_for("history").interpret(context, body)
+
+    def _require_extensions(self, body: SearchBody, path: str = "") -> None:
+        if (name := body.first_used(self.fields_off)) is not None:
+            self.steps_for(name, f"{path}{name}")
 
 
 def build(
@@ -75,13 +116,16 @@ def build(
     caches: CacheServices,
     embedders: Sequence[Embedder],
     index_name: str,
-    rag_tools: LazyRagTools,
+    steps: SearchSteps | None,
     read_log: ReadLog,
     standby: Standby | None,
     *,
     answer_log: AnswerLog,
     threads: FairThreads,
+    postprocessing: FairThreads,
+    fields_off: Mapping[str, str],
 ) -> SearchServices:
+    """postprocessing: threads for what reads all texts of the hits."""
     query_vector_caches = {
         embedder.space: caches.models.vectors
         for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
@@ -112,12 +156,13 @@ def build(
     request_of = partial(
         build_search_request,
         edition=f"{version} {settings.confidence_min}",
-        postprocessors=rag_tools.postprocessor_names,
+        postprocessors=PostprocessorNames() if steps is None else steps.names,
         compares_all=settings.semantic_searches == "all"
         or not _CHEAP_EMBEDDERS.issuperset(
             map(configured_embedders.kind, configured_embedders.names(settings))
         ),
     )
+    builder = AnswerBuilder(steps, postprocessing, metrics.search)
     share = settings.cache_audit_per_mille / 1000
     return SearchServices(
         settings=settings,
@@ -134,7 +179,7 @@ def build(
             shards,
             stores.visible_documents,
             metrics.cache_event,
-            rag_tools.threads,
+            builder,
             share=share,
         ),
         shard_auditor=ShardAuditor(
@@ -145,11 +190,12 @@ def build(
             metrics.cache_event,
             every_s=SHARD_AUDIT_S,
         ),
-        rag_tools=rag_tools,
+        builder=builder,
         read_log=read_log,
         answer_log=answer_log,
         parser=SearchParser(request_of),
         spaces=tuple(embedder.space for embedder in embedders),
+        fields_off=fields_off,
     )
 
 

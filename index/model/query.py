@@ -152,6 +152,18 @@ _OF_ALL_DOCUMENTS = _of_documents(_ANYTHING)
 
 
 @dataclass(frozen=True, slots=True)
+class PostprocessorNames:
+    """What `Postprocessing` names for each wish, with all that configures what fulfils it.
+
+    ranker, words: for `rerank`, true or `words`. compressor: for `compress: model`.
+    """
+
+    ranker: str = "none"
+    words: str = "none"
+    compressor: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
 class Postprocessing:
     """The processing of hits after the search.
 
@@ -172,6 +184,11 @@ class Postprocessing:
         """Whether it may be a service or a language model."""
         kind = None if self.ranker is None else self.ranker.partition(":")[0]
         return kind not in (None, "heuristic", "words")
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether equal hits in equal order give an equal text: no model shortens it."""
+        return self.compressor in (None, "extract")
 
 
 @dataclass(frozen=True, slots=True)

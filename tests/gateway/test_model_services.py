@@ -8,11 +8,11 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
+from gateway.extensions._chat.chat_model import ChatModel
+from gateway.extensions._chat.errors import ChatUnavailable
 from gateway.extensions.embedders.openai_embedder import OpenAIEmbedder
 from gateway.tracing import outgoing
 from index.errors import EmbeddingUnavailable
-from ingest.chat_model import ChatModel
-from ingest.errors import ChatUnavailable
 from tests.stub_openai import WIDTH, Reply, Stream, StubOpenAI, chat, embeddings, stub_openai
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from gateway.api.routes.table import routes
 from gateway.auth import web_tokens
 from gateway.configured import (
     configured_embedders,
-    configured_preprocessor,
+    configured_parts,
     configured_reranker,
     configured_servers,
     configured_tracing,
@@ -36,7 +36,8 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_servers.provider, settings)
     for name in embedders.names(settings):
         yield partial(configured_embedders.check, settings, name)
-    yield partial(configured_preprocessor.find, settings)
+    yield partial(configured_parts.preprocessor, settings)
+    yield partial(configured_parts.search_steps, settings)
     yield partial(configured_tracing.find, settings, "nearhit")
     yield partial(web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))

@@ -13,7 +13,7 @@ from gateway.extensions.answers.answer_services import AnswerServices
 
 
 async def post_answer(context: RequestContext[AnswerServices]) -> Response:
-    if context.services.instruction is None:
+    if context.services.generator is None:
         await context.authenticate()
         raise problems.not_configured(
             "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL, or "

@@ -2,13 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from gateway.extension import (
-    BudgetedChat,
-    Passage,
-    prompt_quoting,
-)
+from gateway.extensions._chat import prompt_quoting
+from gateway.extensions._chat.budgeted_chat import BudgetedChat
+from gateway.extensions._passages import excerpts
+from gateway.extensions._passages.passage import Passage
 from index.text import token_estimate
-from ingest import excerpts
 
 # Starting values, not measured.
 CONTEXT_TOKENS = 3_000  # of the passages' texts, estimated

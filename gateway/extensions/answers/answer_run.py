@@ -20,14 +20,15 @@ from gateway.extension import (
     Event,
     EventSender,
     EventStream,
-    Passage,
     RequestContext,
-    conversation,
     problems,
     response_headers,
     run_while_connected,
     search_as_caller,
 )
+from gateway.extensions._chat.errors import ChatTooLate, ChatUnavailable
+from gateway.extensions._chat.prompt_quoting import history_of
+from gateway.extensions._passages.passage import Passage
 from gateway.extensions.answers.answer_generator import AnswerGenerator
 from gateway.extensions.answers.answer_schemas import AnswerBody
 from gateway.extensions.answers.answer_services import AnswerServices
@@ -35,7 +36,6 @@ from gateway.extensions.answers.citations import CitationParser
 from gateway.extensions.answers.revalidation import CONFIRMED_S_MAX, Revalidation
 from gateway.extensions.answers.text_cache import GeneratedText, Material, OnText, TextCache
 from index.errors import BudgetSpent
-from ingest.errors import ChatTooLate, ChatUnavailable
 
 _PASSAGE_FIELDS = ("chunk_id", "document_id", "title", "text", "language")  # of a hit too
 # If no hit is good enough, and the tenant has no text of its own.
@@ -71,12 +71,10 @@ class _RetrievedHits:
 
 async def write_response(context: RequestContext[AnswerServices], body: AnswerBody) -> Response:
     """Search within the server's deadline, then generate within the model's own."""
-    instruction, search = context.services.instruction, context.services.search
-    assert instruction is not None, "the endpoint has checked that a model is configured"
+    generator, search = context.services.generator, context.services.search
+    assert generator is not None, "the endpoint has checked that a model is configured"
     with context.http.deadlines.timeout(search.settings.deadline_s):
         retrieved = await _retrieve(context, body)
-        chats = (await search.rag_tools.tools()).chats
-    generator = AnswerGenerator(chats["answer"], instruction)
     run = _AnswerRun(context, generator, body, retrieved)
     if body.stream:
         return EventStream(run.stream_events, retrieved.headers)
@@ -85,7 +83,7 @@ async def write_response(context: RequestContext[AnswerServices], body: AnswerBo
 
 async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -> _RetrievedHits:
     services = context.services.search
-    interpreted = await conversation.interpret(context, services, body)
+    interpreted = await services.interpret(context, body)
     begun_at_s = time.monotonic()
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
@@ -224,7 +222,7 @@ class _AnswerRun:
             count_step("answer", "fallback")
             await on_text(retrieved.fallback)
             return GeneratedText(retrieved.fallback, "fallback", cached=False)
-        material = Material(retrieved.query, conversation.history_of(self._body), self._passages)
+        material = Material(retrieved.query, history_of(self._body), self._passages)
         services = self._context.services
         texts = TextCache(services.texts, services.search.searcher)
         written = await texts.get_or_generate(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gateway.extension import Passage
+from gateway.extensions._passages.passage import Passage
 
 _MARK = re.compile(r"\[(\d{1,3})\]")
 

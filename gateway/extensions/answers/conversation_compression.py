@@ -7,9 +7,9 @@ the question.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway.extensions._passages import excerpts
+from gateway.extensions._passages.excerpts import SourceText
 from index.text import token_estimate
-from ingest import excerpts
-from ingest.excerpts import SourceText
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
 
 from pydantic import BaseModel
@@ -12,17 +12,17 @@ from gateway.extension import (
     ChangeLogFeed,
     Extension,
     Services,
-    Settings,
     body_limit,
-    prompt_quoting,
-    read_prompt,
 )
+from gateway.extensions._chat import models, prompt_quoting
+from gateway.extensions._chat.models import OnClose
 from gateway.extensions.answers import (
     answer_endpoint,
     answer_schemas,
     compress_endpoint,
     compress_schemas,
 )
+from gateway.extensions.answers.answer_generator import AnswerGenerator
 from gateway.extensions.answers.answer_services import AnswerServices
 from gateway.extensions.answers.conversation_compressor import compressor_pool
 from index.invalidation.changes import ChangeLog
@@ -56,9 +56,12 @@ _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerServices]:
     """Raises `CommandError` if the configured prompt is invalid."""
     stores, texts = services.stores, services.caches.new_answers("text")
-    async with compressor_pool() as compressors:
+    async with compressor_pool() as compressors, AsyncExitStack() as stack:
+        generator, on_close = await asyncio.to_thread(_generator, services)
+        for close in on_close:
+            stack.push_async_callback(close)
         yield AnswerServices(
-            await asyncio.to_thread(_read_instruction, services.settings),
+            generator,
             services.search,
             texts,
             compressors,
@@ -67,12 +70,17 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerService
         await texts.drain_background()
 
 
-def _read_instruction(settings: Settings) -> str | None:
+def _generator(services: Services) -> tuple[AnswerGenerator | None, OnClose]:
+    """And what closes its client; None without a language model."""
+    settings, check_budget = services.settings, services.admin.usage_meter.check
     if settings.chat_model_of("answer") is None:
-        return None
-    own = read_prompt(settings, "answer", prompt_quoting.MARK)
-    prompt = resources.files(__package__) / "answer_prompt.txt"
-    return prompt.read_text(encoding="utf-8") if own is None else own
+        return None, ()
+    instruction = models.read_prompt(settings, "answer", prompt_quoting.MARK)
+    if instruction is None:
+        prompt = resources.files(__package__) / "answer_prompt.txt"
+        instruction = prompt.read_text(encoding="utf-8")
+    chats, on_close = models.budgeted(settings, services.http.metrics, check_budget, ("answer",))
+    return AnswerGenerator(chats["answer"], instruction), on_close
 
 
 EXTENSION = Extension(

@@ -17,11 +17,8 @@ from cache.answers import Answers
 from cache.keys import answer_key
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
-from gateway.extension import (
-    AnsweredSearch,
-    Passage,
-    SearchRequest,
-)
+from gateway.extension import AnsweredSearch, SearchRequest
+from gateway.extensions._passages.passage import Passage
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.search.searcher import Searcher

@@ -4,13 +4,13 @@ import time
 from dataclasses import dataclass
 
 from gateway.extension import LOW_CONFIDENCE_SUFFIX, LoggedAnswer, Services
+from gateway.extensions._gates.query_gate_store import QueryGateStore
 from gateway.extensions.curation.asked_question_log import AskedQuestionLog
 from gateway.extensions.curation.asked_question_store import AskedQuestionStore
 from gateway.extensions.curation.best_scores import BestScoreLog, BestScoreStore
 from gateway.extensions.curation.low_confidence_log import LowConfidenceLog
 from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
 from index.search.confidence import ConfidenceStore
-from index.tenants.query_gate_store import QueryGateStore
 from ingest.write.writer import Writer
 
 
@@ -51,7 +51,7 @@ def build(services: Services, *, items_max: int) -> CurationServices:
         confidences=stores.confidences,
         low_confidence=low_confidence,
         low_confidence_log=LowConfidenceLog(low_confidence, items_max=items_max, collect=collect),
-        query_gates=stores.query_gates,
+        query_gates=QueryGateStore(stores.database),
         asked_questions=asked_questions,
         asked_question_log=AskedQuestionLog(asked_questions, time.time, collect=collect),
         best_scores=best_scores,

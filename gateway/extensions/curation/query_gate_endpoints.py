@@ -2,10 +2,11 @@
 
 from starlette.responses import Response
 
-from gateway.extension import RequestContext, gate_vocabulary, json_response, problems, schemas
+from gateway.extension import RequestContext, json_response, problems, schemas
+from gateway.extensions._gates import gate_vocabulary
+from gateway.extensions._gates.query_gate_store import GATES_MAX
 from gateway.extensions.curation.curation_schemas import GateAnswer, GateBody
 from gateway.extensions.curation.curation_services import CurationServices
-from index.tenants.query_gate_store import GATES_MAX
 
 
 async def get_gate(context: RequestContext[CurationServices]) -> Response:

@@ -23,7 +23,6 @@ from gateway.extension import (
     problems,
     read_response,
     record_served,
-    require_received,
     require_within_limits,
     schemas,
     search_consistently,
@@ -115,7 +114,7 @@ async def measure_answers(context: RequestContext[EvaluationServices]) -> Respon
     caller = await context.authenticate(freshness=freshness_of(search, context.min_revision))
     await context.spend(len(others))
     request = services.request_of(caller.principal, search)
-    require_received(request, services.settings)
+    services.require_answerable(request)
     requests = [request, *map(request.asking, queries)]
     held = HeldAnswers(context.slot)
     served = await search_consistently(services, requests, caller.revisions, held)

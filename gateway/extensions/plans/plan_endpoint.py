@@ -37,7 +37,7 @@ class AnsweredPlan:
 
 async def search_plan(context: RequestContext[PlanServices]) -> Response:
     answered = await run_plan(context, await context.parse_body(SearchPlanBody))
-    tenant, threads = answered.admitted.principal.tenant, context.services.search.rag_tools.threads
+    tenant, threads = answered.admitted.principal.tenant, context.services.search.builder.threads
     body = await threads.run(tenant, encode_plan_answer, answered.plan, answered.steps)
     timing = (b"server-timing", _server_timing(context, answered.steps))
     response = Response(body, media_type="application/json")

@@ -25,7 +25,6 @@ from gateway.extension import (
     SearchRequest,
     SearchRound,
     SearchServices,
-    require_received,
 )
 from gateway.extensions.plans import references
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
@@ -121,7 +120,7 @@ class PlanRun:
 
     def _request(self, number: int, step: SearchStepBody) -> SearchRequest:
         request = self.services.request_of(self.principal, step)
-        require_received(request, self.services.settings, f"steps.{number}.")
+        self.services.require_answerable(request, f"steps.{number}.")
         return request
 
     def _consistent_steps(self, searches: ConsistentSearches) -> AnsweredSteps:

@@ -191,7 +191,7 @@ async def search_plan(
             raise
         raise problems.invalid([_of_arguments(error, parsed) for error in problem.errors]) from None
     tenant = answered.admitted.principal.tenant
-    result = await context.services.search.rag_tools.threads.run(
+    result = await context.services.search.builder.threads.run(
         tenant, _encode_steps, answered.plan, answered.steps, tenant, mcp_results.TOKENS_MAX
     )
     return tool_result(result), answers_headers(context, answered.searches, answered.admitted)

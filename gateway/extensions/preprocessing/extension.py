@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from gateway.extension import Extension, Metrics, Models, Settings, read_prompt
+from gateway.extension import Extension, Metrics, Settings
+from gateway.extensions._chat.models import Models, read_prompt
 from gateway.extensions.preprocessing.llm_chunker import LlmChunker
 from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
 from gateway.extensions.preprocessing.llm_summarizer import LlmSummarizer

@@ -14,13 +14,13 @@ import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from common.shares.threads import TenantThreads
+from gateway.extensions._chat.errors import ChatUnavailable
 from gateway.extensions.preprocessing.sized_prompt import sized_prompt
 from index.model import chunking_config
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
 from ingest.chunkers.registry import rebuild_chunks
 from ingest.chunkers.segments import Segment
-from ingest.errors import ChatUnavailable
 
 CHUNK_WORDS_MAX = 200  # its value: the length that the lexical leg expects of a chunk
 PART_WORDS_MAX = 1_000  # of one call; an edit repeats the call for its own part only; not measured

@@ -8,10 +8,10 @@ from typing import Protocol
 import structlog
 
 from common.shares.threads import TenantThreads
+from gateway.extensions._chat.errors import ChatUnavailable
 from gateway.extensions.preprocessing.sized_prompt import sized_prompt
 from index.model.document import normalise
 from ingest.chunkers.word_count import count_words
-from ingest.errors import ChatUnavailable
 from ingest.summaries.extract import WORDS_MAX, extract
 from ingest.summaries.part import Part, parts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateway.extension import (
-    BudgetedChat,
+    Chat,
     CommandError,
     Extension,
     Reranker,
@@ -17,7 +17,7 @@ from gateway.extensions._onnx import onnx_model
 from index.errors import EmbedderRefused
 
 
-def _service(settings: RerankerSettings, _chat: BudgetedChat | None) -> Reranker:
+def _service(settings: RerankerSettings, _chat: Chat | None) -> Reranker:
     import httpx2
 
     from common import tls
@@ -41,7 +41,7 @@ def _check_service(settings: RerankerSettings) -> None:
         raise CommandError("NEARHIT_RERANKER: service:URL needs the URL of the service's /rerank")
 
 
-def _model(_settings: RerankerSettings, chat: BudgetedChat | None) -> Reranker:
+def _model(_settings: RerankerSettings, chat: Chat | None) -> Reranker:
     from gateway.extensions.rerankers.model_reranker import ModelReranker
 
     assert chat is not None, "it asks a model"
@@ -54,7 +54,7 @@ def _check_model(settings: RerankerSettings) -> None:
         raise CommandError("NEARHIT_RERANKER: model needs NEARHIT_CHAT_MODEL")
 
 
-def _onnx(settings: RerankerSettings, _chat: BudgetedChat | None) -> Reranker:
+def _onnx(settings: RerankerSettings, _chat: Chat | None) -> Reranker:
     from gateway.extensions._onnx import onnx_session
     from gateway.extensions.rerankers.onnx_reranker import OnnxReranker
 

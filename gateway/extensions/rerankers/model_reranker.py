@@ -6,35 +6,33 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from gateway.extension import (
-    BudgetedChat,
+    Chat,
     Order,
-    Passage,
     RerankerUnavailable,
-    prompt_quoting,
 )
+from gateway.extensions._chat import prompt_quoting
+from gateway.extensions._chat.errors import ChatTooLate, ChatUnavailable
 from gateway.extensions.rerankers.passage_order import complete, passage_text
 from index.errors import BudgetSpent
-from ingest.errors import ChatTooLate, ChatUnavailable
+from index.search.hits import Hit
 
 _ANSWER_TOKENS, _ANSWER_TOKENS_PASSAGE = 60, 6
 _JSON = re.compile(r"\{.*\}", re.DOTALL)  # models often put a fence or words around it
 
 
 class ModelReranker:
-    """Asks a language model for the numbers of the passages, best first."""
+    """Asks a language model for the numbers of the hits, best first."""
 
-    def __init__(self, chat: BudgetedChat, *, instruction: str) -> None:
+    def __init__(self, chat: Chat, *, instruction: str) -> None:
         self._chat = chat
         self._instruction = instruction
 
-    async def order(self, tenant: str, query: str, passages: Sequence[Passage]) -> Order:
+    async def order(self, tenant: str, query: str, hits: Sequence[Hit]) -> Order:
         mark = prompt_quoting.make_mark()
         quotes = [prompt_quoting.quote("QUESTION", query, mark)]
-        for number, passage in enumerate(passages, start=1):
-            quotes.append(
-                prompt_quoting.quote("RESULT", passage_text(passage), mark, number=number)
-            )
-        tokens_max = _ANSWER_TOKENS + _ANSWER_TOKENS_PASSAGE * len(passages)
+        for number, hit in enumerate(hits, start=1):
+            quotes.append(prompt_quoting.quote("RESULT", passage_text(hit), mark, number=number))
+        tokens_max = _ANSWER_TOKENS + _ANSWER_TOKENS_PASSAGE * len(hits)
         try:
             output = await self._chat.answer(
                 tenant,
@@ -48,7 +46,7 @@ class ModelReranker:
             raise RerankerUnavailable("deadline") from None
         except ChatUnavailable:
             raise RerankerUnavailable("error") from None
-        return _parse_output(output, len(passages))
+        return _parse_output(output, len(hits))
 
     async def close(self) -> None:
         """Whoever made the model closes it."""

@@ -9,11 +9,12 @@ from math import isfinite, tanh
 
 from common.errors import Saturated
 from common.shares.threads import FairThreads
-from gateway.extension import Order, Passage, RerankerUnavailable
+from gateway.extension import Order, RerankerUnavailable
 from gateway.extensions._onnx.onnx_model import OnnxModel
 from gateway.extensions._onnx.onnx_session import OnnxSession, TextModel
 from gateway.extensions.rerankers.passage_order import passage_text
 from index.errors import EmbedderRefused
+from index.search.hits import Hit
 
 _OUTPUT = "logits"  # as exporters name the output of a model that classifies
 # Starting values, not measured. One tenant uses half of the threads at most.
@@ -44,9 +45,9 @@ class OnnxReranker:
                 f"{model.path} gives {size:,} numbers for a pair of texts: a cross-encoder has one"
             )
 
-    async def order(self, tenant: str, query: str, passages: Sequence[Passage]) -> Order:
-        """All passages, best first, ties in their order. Raises `RerankerUnavailable`."""
-        texts = [passage_text(passage) for passage in passages]
+    async def order(self, tenant: str, query: str, hits: Sequence[Hit]) -> Order:
+        """All hits, best first, ties in their order. Raises `RerankerUnavailable`."""
+        texts = [passage_text(hit) for hit in hits]
         try:
             async with asyncio.timeout(self._deadline_s):
                 # One after the other, so that those of another tenant run in between.

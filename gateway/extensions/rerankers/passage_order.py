@@ -1,11 +1,13 @@
-"""What rerankers read of passages, and what they make of an order that names some of them."""
+"""What rerankers read of hits, and what they make of an order that names some of them."""
 
-from gateway.extension import PASSAGE_CHARACTERS_MAX, Order, Passage, RerankerUnavailable
+from gateway.extension import PASSAGE_CHARACTERS_MAX, Order, RerankerUnavailable
+from gateway.extensions._passages.passage import heading
+from index.search.hits import Hit
 
 
-def passage_text(passage: Passage) -> str:
+def passage_text(hit: Hit) -> str:
     """As much of its heading and text as a reranker sees."""
-    return f"{passage.heading}\n\n{passage.text}"[:PASSAGE_CHARACTERS_MAX]
+    return f"{heading(hit.title, hit.document_id)}\n\n{hit.text}"[:PASSAGE_CHARACTERS_MAX]
 
 
 def complete(order: Order, count: int) -> Order:

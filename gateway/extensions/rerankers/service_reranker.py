@@ -7,10 +7,11 @@ import httpx2
 import structlog
 
 from common.circuit_breaker import CircuitBreaker
-from gateway.extension import Order, Passage, RerankerUnavailable
+from gateway.extension import Order, RerankerUnavailable
 from gateway.extensions.rerankers import rerank_protocol
 from gateway.extensions.rerankers.passage_order import complete, passage_text
 from gateway.extensions.rerankers.rerank_protocol import Request, RerankReply, UnknownReply
+from index.search.hits import Hit
 
 _REPLY_BYTES_MAX = 1_048_576
 _REFUSALS = (400, 422)  # of a request with a field that the service lacks or does not know
@@ -38,12 +39,12 @@ class ServiceReranker:
         self._request_forms = rerank_protocol.REQUEST_FORMS  # the accepted one first
         self._reply_form = ""
 
-    async def order(self, _tenant: str, query: str, passages: Sequence[Passage]) -> Order:
+    async def order(self, _tenant: str, query: str, hits: Sequence[Hit]) -> Order:
         admitted = self._breaker.admit()
         if admitted is None:
             raise RerankerUnavailable("error")
         try:
-            reply = self._parse(await self._request(query, passages), len(passages))
+            reply = self._parse(await self._request(query, hits), len(hits))
         except RerankerUnavailable:
             self._breaker.failed(admitted)
             raise
@@ -52,7 +53,7 @@ class ServiceReranker:
             raise
         self._breaker.succeeded(admitted)
         ranked = sorted(reply.scores.items(), key=lambda result: (-result[1], result[0]))
-        return complete([*ranked], len(passages))
+        return complete([*ranked], len(hits))
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -69,9 +70,9 @@ class ServiceReranker:
             self._reply_form = reply.form
         return reply
 
-    async def _request(self, query: str, passages: Sequence[Passage]) -> bytes:
+    async def _request(self, query: str, hits: Sequence[Hit]) -> bytes:
         """The reply to the first form of the request that the service accepts."""
-        texts = [passage_text(passage) for passage in passages]
+        texts = [passage_text(hit) for hit in hits]
         model = {"model": self._model} if self._model else {}
         try:
             async with asyncio.timeout(self._deadline_s):

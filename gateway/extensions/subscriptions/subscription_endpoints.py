@@ -17,7 +17,6 @@ from gateway.extension import (
     new_id,
     problems,
     read_response,
-    require_received,
     require_within_limits,
     schemas,
     utc_now,
@@ -54,8 +53,9 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     body = await context.parse_body(SubscriptionBody)
     require_watchable(body.search)
     require_within_limits(body.search, "search.")
-    request = services.watchers.search.request_of(principal, body.search)
-    require_received(request, context.http.settings, "search.")
+    search = services.watchers.search
+    request = search.request_of(principal, body.search)
+    search.require_answerable(request, "search.")
     webhook = _new_webhook(services, principal, body)
     subscription = await services.store.create(
         NewSubscription(

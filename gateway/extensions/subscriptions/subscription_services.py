@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
-from gateway.extension import ChangeLogFeed, SearchRequest, Services, compute_answer, listed
+from gateway.extension import ChangeLogFeed, SearchRequest, Services, listed
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions.subscriptions.change_follower import ChangeFollower, Compute
 from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMetrics
@@ -42,13 +42,8 @@ def build(services: Services, settings: SubscriptionSettings) -> SubscriptionSer
     store, webhooks = SubscriptionStore(database), WebhookStore(database)
 
     async def compute(request: SearchRequest, revisions: Revisions) -> ComputedAnswer:
-        return await compute_answer(
-            search.searcher,
-            request.scope,
-            request.query,
-            search.rag_tools,
-            search.metrics.search,
-            revisions,
+        return await search.builder.compute(
+            search.searcher, request.scope, request.query, revisions
         )
 
     follower = ChangeFollower(

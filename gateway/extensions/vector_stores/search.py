@@ -60,7 +60,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     for request, answer in zip(requests, served, strict=True):
         record_served(services.search, request, answer)
     trace.mark("search")
-    tenant, threads = caller.principal.tenant, services.search.rag_tools.threads
+    tenant, threads = caller.principal.tenant, services.search.builder.threads
     files = await threads.run(tenant, _found_files, tenant, source, served, body.results_max)
     if not files:
         await require_store(context, caller)  # without a hit the store may not exist
@@ -79,14 +79,12 @@ async def _rewrite_queries(
     context: RequestContext[VectorStoreServices], scope: Scope, searches: Sequence[SearchBody]
 ) -> list[SearchBody]:
     """The searches with rewritten queries; a query that the model fails to rewrite stays."""
-    rewriter = (await context.services.search.rag_tools.tools()).rewriter
-    rewrites = await asyncio.gather(
-        *(rewriter.rewrite(scope, (), search.query, without_history=True) for search in searches)
-    )
+    steps = context.services.search.steps_for("history", "rewrite_query")
+    queries = await asyncio.gather(*(steps.rewrite(scope, search.query) for search in searches))
     context.trace.mark("rewrite")
     return [
-        search.model_copy(update={"query": rewrite.query})
-        for search, rewrite in zip(searches, rewrites, strict=True)
+        search.model_copy(update={"query": query})
+        for search, query in zip(searches, queries, strict=True)
     ]
 
 

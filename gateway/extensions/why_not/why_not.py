@@ -19,7 +19,6 @@ from gateway.extension import (
     SearchRequest,
     SearchServices,
     full_scope,
-    require_received,
     schemas,
     search_consistently,
 )
@@ -88,7 +87,7 @@ class WhyNot:
 
     async def explain(self, context: RequestContext[Any], missed: MissedDocument) -> WhyNotAnswer:
         """All of the answer is of one revision. Raises what a search raises."""
-        require_received(self._request(missed, {}), self._search.settings)
+        self._search.require_answerable(self._request(missed, {}))
         revisions = missed.caller.revisions.by_partition
         for _ in range(_ROUNDS_MAX):
             examined = await self._examine(context, missed)

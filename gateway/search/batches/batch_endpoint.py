@@ -17,7 +17,6 @@ from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBatchBody
 from gateway.search.search_request import (
     freshness_of,
-    require_received,
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
@@ -29,7 +28,6 @@ _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"
 
 async def search_batch(context: RequestContext[SearchServices]) -> Response:
     services, trace = context.services, context.trace
-    settings = services.settings
     body = await context.parse_body(SearchBatchBody)
     if len(body.searches) > BATCH_SEARCHES_MAX:
         raise problems.invalid_field("searches", f"must be at most {BATCH_SEARCHES_MAX:,}")
@@ -45,7 +43,7 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     request_of = partial(services.request_of, admitted.principal)
     requests = await map_in_steps(request_of, body.searches)
     for number, request in enumerate(requests):
-        require_received(request, settings, f"searches.{number}.")
+        services.require_answerable(request, f"searches.{number}.")
     trace.mark("revision")
     revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
     if not all(is_recallable(services, request, admitted) for request in requests):

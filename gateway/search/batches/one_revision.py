@@ -14,7 +14,6 @@ from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.pipeline import get_or_compute
-from gateway.search.response_body import build_answer
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
 
@@ -95,8 +94,7 @@ class ConsistentSearches:
         """The answer on the snapshot's connection; it is not cached."""
         services, scope, query = self._services, request.scope, request.query
         result = await services.searcher.search(scope, query, history=self._revisions.history)
-        metrics = services.metrics.search
-        answer = await build_answer(result, scope, query, services.rag_tools, metrics)
+        answer = await services.builder.build(result, scope, query)
         return ServedAnswer.of_computed(request.own_key, answer)
 
 

@@ -7,12 +7,6 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from gateway.auth.freshness import Consistency
-from gateway.rag.postprocessor_names import (
-    DEFAULT_POSTPROCESSORS,
-    WORD_RANKER,
-    WORDS,
-    PostprocessorNames,
-)
 from gateway.schemas import Body, Count, GateName, No, Storable
 from gateway.search.schemas.boost_schemas import BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames, FacetValuesMax
@@ -24,6 +18,7 @@ from index.model.query import (
     FusionName,
     HighlightUnits,
     Postprocessing,
+    PostprocessorNames,
     Query,
 )
 from index.model.scope import SCOPE_NAMES, ScopeName
@@ -35,6 +30,7 @@ _WORDS_CANDIDATES = 50  # what `words` is measured with: it takes milliseconds
 _MESSAGES_MAX = 6
 _MESSAGE_CHARACTERS_MAX = 8_000
 _CONTEXT_TOKENS_MAX = 200_000
+_NO_POSTPROCESSORS = PostprocessorNames()
 
 
 Question = Annotated[str, StringConstraints(strip_whitespace=True), Storable]
@@ -211,10 +207,10 @@ class SearchBody(Body):
         """The number of hits before they are reranked."""
         if not self.rerank:
             return self.top_k
-        least = _WORDS_CANDIDATES if self.rerank == WORDS else 0
+        least = _WORDS_CANDIDATES if self.rerank == "words" else 0
         return max(self.top_k, self.candidates, least)
 
-    def canonical(self, postprocessors: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
+    def canonical(self, postprocessors: PostprocessorNames = _NO_POSTPROCESSORS) -> Query:
         """The canonical query: equal for all requests that must get the same answer."""
         return Query(
             text=long_queries.normalized(self.query),
@@ -251,8 +247,8 @@ class SearchBody(Body):
         return self.expand if isinstance(self.expand, tuple) else (self.expand,)
 
     def _ranker(self, postprocessors: PostprocessorNames) -> str | None:
-        if self.rerank == WORDS:
-            return WORD_RANKER
+        if self.rerank == "words":
+            return postprocessors.words
         return postprocessors.ranker if self.rerank else None
 
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:

@@ -73,7 +73,10 @@ async def test_a_gateway_says_when_it_has_loaded_what_first_calls_would_wait_for
         while not (await gateway.client.get("/readyz")).json()["warm"]:
             await asyncio.sleep(0.05)
 
-    assert {"gateway.extensions.mcp.protocol", "gateway.rag.factory"} <= sys.modules.keys()
+    assert {
+        "gateway.extensions.mcp.protocol",
+        "gateway.extensions.rag.factory",
+    } <= sys.modules.keys()
     assert lexical.are_loaded(lexical.LANGUAGES)
 
 

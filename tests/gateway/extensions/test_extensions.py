@@ -16,7 +16,7 @@ from mcp import MCPError
 import gateway as gateway_package
 from gateway import installed_extensions
 from gateway.api.routes.table import routes
-from gateway.configured import configured_embedders, configured_preprocessor, configured_tracing
+from gateway.configured import configured_embedders, configured_parts, configured_tracing
 from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics
@@ -57,6 +57,7 @@ OWN = (
     "popularity",
     "preprocessing",
     "rabbitmq",
+    "rag",
     "receipts",
     "reembed_commands",
     "rerankers",
@@ -375,9 +376,9 @@ def test_one_extension_preprocesses_documents(site: Path) -> None:
     install(site, "cutter", "cutter", _PREPROCESSOR)
 
     with pytest.raises(CommandError, match="preprocessing and cutter preprocess documents: add"):
-        configured_preprocessor.find(Settings())
-    assert configured_preprocessor.find(Settings(extensions_off="cutter,preprocessing")) is None
-    made: object = configured_preprocessor.find(Settings(extensions_off="preprocessing"))
+        configured_parts.preprocessor(Settings())
+    assert configured_parts.preprocessor(Settings(extensions_off="cutter,preprocessing")) is None
+    made: object = configured_parts.preprocessor(Settings(extensions_off="preprocessing"))
     assert made == "cutter"
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from gateway import content, schemas
 from gateway.documents.document_schemas import DocumentBody
+from gateway.extensions._gates.query_gate_store import GATES_MAX
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from index.tenants.query_gate_store import GATES_MAX
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running

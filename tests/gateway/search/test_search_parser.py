@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.problems import Problem
-from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
+from index.model.query import PostprocessorNames
 from index.tenants.principals import Principal
 
 ANA = Principal(b"ana", "key", "acme", "ana", ("staff",), ("reader",), None, "a1", 0)

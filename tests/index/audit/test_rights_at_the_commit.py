@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from common.audit_actor import acting_as
+from gateway.extensions._gates.query_gate_store import QueryGateStore
 from gateway.extensions.plans.strategy_store import StrategyStore
 from gateway.extensions.subscriptions.subscription_store import NewSubscription, SubscriptionStore
 from index.errors import RightsLost
@@ -17,7 +18,6 @@ from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.principals import Principal, PrincipalStore
-from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
 from tests.index.conftest import connected

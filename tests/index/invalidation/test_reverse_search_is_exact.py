@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from gateway.extensions.embedded_servers.owned_servers import Servers
+from gateway.extensions.rag.postprocessing import postprocess
 from gateway.search.response_body import encode
 from index.embedders import index_version
 from index.embedders.hashing_embedder import HashingEmbedder
@@ -58,7 +59,7 @@ class RecordedAnswers:
 def body_of(found: SearchResult, query: Query) -> bytes:
     """All that a caller is sent."""
     if query.postprocessing is not None:
-        return encode(found, query)
+        return encode(found, query, postprocess(found.hits, query, found.scope.tenant))
     hits = [
         {
             **{name: value for name, value in hit._asdict().items() if name != "tenant"},

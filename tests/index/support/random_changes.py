@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from random import Random
 
+from gateway.extensions.rag.postprocessor_names import HEURISTIC_RANKER
 from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
@@ -197,7 +198,7 @@ class Story:
         budget = random.choice([None, 5, 40, 400])
         return Postprocessing(
             top_k=random.choice([1, 2, 5]),
-            ranker=random.choice([None, "heuristic", "heuristic"]),
+            ranker=random.choice([None, HEURISTIC_RANKER, HEURISTIC_RANKER]),
             token_budget=budget,
             compressor=None if budget is None else random.choice([None, "extract"]),
         )

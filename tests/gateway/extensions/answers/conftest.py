@@ -1,3 +1,3 @@
-from tests.gateway.rag.conftest import served, settings, stub
+from tests.gateway.extensions.rag.conftest import served, settings, stub
 
 __all__ = ["served", "settings", "stub"]

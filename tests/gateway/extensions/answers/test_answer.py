@@ -10,7 +10,7 @@ import pytest
 
 from gateway.http.event_stream import run_while_connected
 from index.text import token_estimate
-from tests.gateway.rag.conftest import Served
+from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
 

@@ -7,10 +7,10 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._chat import prompt_quoting
+from gateway.extensions._passages.passage import Passage
 from gateway.extensions.answers import answer_generator
 from gateway.extensions.answers.citations import CitationParser
-from gateway.rag import prompt_quoting
-from gateway.rag.passage import Passage
 
 PASSAGES = [Passage(100 + n, f"document {n}", f"Title {n}", f"Text {n}.", "en") for n in range(12)]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gateway.extensions.answers.test_answer import ask, events
 from tests.gateway.extensions.answers.test_text_cache import until_asked
-from tests.gateway.rag.conftest import Served
+from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import Stream, StubOpenAI
 

@@ -14,7 +14,7 @@ from tests.gateway.extensions.answers.test_answer import (
     caller_with_documents,
     events,
 )
-from tests.gateway.rag.conftest import Served
+from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.audits import audited
 from tests.gateway.support.gateways import Gateway, problem
 from tests.gateway.support.stored_remains import in_redis

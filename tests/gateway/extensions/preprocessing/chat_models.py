@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import openai
 
-from ingest.chat_model import ChatModel
+from gateway.extensions._chat.chat_model import ChatModel
 from tests.stub_openai import StubOpenAI
 
 

@@ -8,15 +8,15 @@ from pydantic import BaseModel, SecretStr
 
 from gateway import extension_settings
 from gateway.configured import configured_reranker
-from gateway.rag.reranking.reranker import (
+from gateway.search.reranker_kinds import (
     ConfiguredReranker,
     Reranker,
     RerankerKind,
     RerankerSettings,
 )
 from gateway.settings.settings import Settings
-from tests.gateway.rag.conftest import Served
-from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
+from tests.gateway.extensions.rag.conftest import Served
+from tests.gateway.extensions.rag.test_rerank import QUERY, caller_with_documents, found
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat
 
 pytestmark = pytest.mark.anyio

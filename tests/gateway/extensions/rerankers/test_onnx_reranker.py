@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from gateway import extension_settings
 from gateway.configured import configured_reranker
 from gateway.errors import CommandError
-from gateway.extension import Passage, RerankerUnavailable
+from gateway.extension import RerankerUnavailable
 from gateway.extensions._onnx import onnx_model, onnx_session
 from gateway.extensions._onnx.onnx_model import OnnxModel
 from gateway.extensions._onnx.onnx_session import OnnxNode, OnnxSession
 from gateway.extensions.rerankers.onnx_reranker import OnnxReranker
 from gateway.settings.settings import Settings
+from index.search.hits import Hit
+from tests.gateway.extensions.rag.conftest import Served
+from tests.gateway.extensions.rag.test_rerank import QUERY, caller_with_documents, found
 from tests.gateway.extensions.rerankers.tiny_cross_encoder import lay_out
-from tests.gateway.rag.conftest import Served
-from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
+from tests.gateway.support.hits import a_hit
 
 pytestmark = pytest.mark.anyio
 
@@ -46,8 +48,8 @@ def session(model: OnnxModel) -> OnnxSession:
     return onnx_session.load(model.path, threads=1)
 
 
-def passages(*texts: str) -> list[Passage]:
-    return [Passage(number, "x", "", text, "en") for number, text in enumerate(texts)]
+def hits(*texts: str) -> list[Hit]:
+    return [a_hit(number, text) for number, text in enumerate(texts)]
 
 
 @dataclass
@@ -69,12 +71,12 @@ class Altered:
         return [self.alter(each) for each in self.session.run(outputs, inputs)]
 
 
-async def test_passages_are_ordered_by_the_models_number_for_question_and_passage(
+async def test_hits_are_ordered_by_the_models_number_for_question_and_passage(
     model: OnnxModel, session: OnnxSession
 ) -> None:
     reranker = OnnxReranker(model, session, deadline_s=60)
 
-    order = await reranker.order("acme", "annual leave", passages(*TEXTS))
+    order = await reranker.order("acme", "annual leave", hits(*TEXTS))
 
     equal_pairs = {0: 0, 1: 2, 2: 1, 3: 3}
     assert [index for index, _ in order] == [3, 1, 2, 0]
@@ -109,7 +111,7 @@ async def test_a_model_that_takes_too_long_leaves_the_first_order(
 
     altered.alter = wait
     with pytest.raises(RerankerUnavailable) as unavailable:
-        await reranker.order("acme", "leave", passages(*TEXTS))
+        await reranker.order("acme", "leave", hits(*TEXTS))
     go_on.set()
 
     assert unavailable.value.reason == "deadline"
@@ -134,7 +136,7 @@ async def test_a_model_that_fails_leaves_the_first_order(
     altered.alter = alter
 
     with pytest.raises(RerankerUnavailable) as unavailable:
-        await reranker.order("acme", "leave", passages(*TEXTS))
+        await reranker.order("acme", "leave", hits(*TEXTS))
 
     assert unavailable.value.reason == reason
 
@@ -145,7 +147,7 @@ async def test_what_is_past_the_last_token_does_not_count(
     reranker = OnnxReranker(model, session, deadline_s=60)
     longest = "travel " * model.tokens_max
 
-    one, other = await reranker.order("acme", "leave", passages(longest, longest + "leave"))
+    one, other = await reranker.order("acme", "leave", hits(longest, longest + "leave"))
 
     assert one[1] == other[1]
 

@@ -10,13 +10,14 @@ import pytest
 from pydantic import SecretStr
 
 from common.circuit_breaker import MODEL, CircuitBreaker
-from gateway.extension import Passage, RerankerUnavailable
+from gateway.extension import RerankerUnavailable
 from gateway.extensions.rerankers.service_reranker import ServiceReranker
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.rag.conftest import Served
-from tests.gateway.rag.test_rerank import QUERY, caller_with_documents, found
+from tests.gateway.extensions.rag.conftest import Served
+from tests.gateway.extensions.rag.test_rerank import QUERY, caller_with_documents, found
 from tests.gateway.support.gateways import running
+from tests.gateway.support.hits import a_hit
 from tests.stub_openai import Mischief, Reply, StubOpenAI, reranked
 
 pytestmark = pytest.mark.anyio
@@ -134,8 +135,8 @@ async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
 
 
 async def order_of(reranker: ServiceReranker) -> list[int]:
-    passages = [Passage(number, "d", "", text, "en") for number, text in enumerate("abc")]
-    return [index for index, _ in await reranker.order("acme", "q", passages)]
+    hits = [a_hit(number, text) for number, text in enumerate("abc")]
+    return [index for index, _ in await reranker.order("acme", "q", hits)]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_en
     stub: StubOpenAI,
 ) -> None:
     now_s = 0.0
-    passages = [Passage(number, "a", "", "Leave.", "en") for number in range(2)]
+    hits = [a_hit(number, "Leave.") for number in range(2)]
     stub.rerank_answer = lambda _, _texts: Reply(b"{}", 500)
     async with httpx2.AsyncClient(verify=False) as client:
         service = ServiceReranker(
@@ -248,14 +249,14 @@ async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_en
         )
         for _ in range(3):
             with pytest.raises(RerankerUnavailable):
-                await service.order("acme", QUERY, passages)
+                await service.order("acme", QUERY, hits)
         now_s = 60.0
         stub.rerank_answer = lambda _, _texts: Mischief.SILENCE
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(service.order("acme", QUERY, passages), 0.1)
+            await asyncio.wait_for(service.order("acme", QUERY, hits), 0.1)
         stub.rerank_answer = lambda _, _texts: reranked([(1, 1.0)])
 
-        order = await service.order("acme", QUERY, passages)
+        order = await service.order("acme", QUERY, hits)
 
     assert order == [(1, 1.0), (0, None)]
 

@@ -1,0 +1,55 @@
+"""What extensions bring to the services of a process, as the settings name it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from gateway.configured import configured_reranker, configured_tracing
+from gateway.documents.document_services import MakePreprocessor
+from gateway.errors import CommandError
+from gateway.extension import Extension
+from gateway.installed_extensions import search_fields_off, switched_on
+from gateway.search.search_steps import OpenSearchSteps
+from gateway.services import Brought
+from gateway.settings.settings import Settings
+from gateway.tracing.tracing import Service
+
+T = TypeVar("T")
+
+
+def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> Brought:
+    """It may load a model. Raises `CommandError` if the settings name what nothing brings.
+
+    own: the settings of each extension that is on.
+    """
+    return Brought(
+        reranker=configured_reranker.find(settings, own),
+        open_steps=search_steps(settings),
+        fields_off=search_fields_off(settings.extensions_off),
+        make_preprocessor=preprocessor(settings),
+        make_tracing=configured_tracing.find(settings, service),
+    )
+
+
+def preprocessor(settings: Settings) -> MakePreprocessor | None:
+    """What chunks and summarises documents with a language model. Raises `CommandError`."""
+    return _of_one(settings, lambda each: each.preprocessor, "preprocess documents")
+
+
+def search_steps(settings: Settings) -> OpenSearchSteps | None:
+    """What serves the fields of searches that need an extension. Raises `CommandError`."""
+    return _of_one(settings, lambda each: each.search_steps, "bring steps of searches")
+
+
+def _of_one(settings: Settings, part: Callable[[Extension[Any]], T | None], do: str) -> T | None:
+    """What one extension that is on brings; None if none does. Raises `CommandError` if two do."""
+    brought = {
+        name: found
+        for name, extension in switched_on(settings.extensions_off).items()
+        if (found := part(extension)) is not None
+    }
+    if len(brought) > 1:
+        names = " and ".join(brought)
+        raise CommandError(f"{names} {do}: add one to NEARHIT_EXTENSIONS_OFF")
+    return next(iter(brought.values()), None)

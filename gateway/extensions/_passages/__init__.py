@@ -1,0 +1,1 @@
+"""What several extensions use to show texts within a limit: passages of hits, and excerpts."""

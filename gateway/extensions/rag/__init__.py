@@ -1,0 +1,1 @@
+"""Query rewriting, query gates, reranking and contexts of hits; most is loaded at first use."""

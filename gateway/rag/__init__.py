@@ -1,1 +1,0 @@
-"""Query rewriting, query gates, reranking and contexts of hits; loaded at first use."""

@@ -1,1 +1,0 @@
-"""Query gates decide whether a message is a question for the documents."""
