@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gateway.settings.settings import Settings
 from index.audit.audit_log import AuditLog
-from index.audit.audit_schedule import AuditSchedule
+from index.documents.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
 from index.documents.visible_documents import VisibleDocuments
 from index.jobs.job_queue import JobQueue

@@ -22,7 +22,7 @@ from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.reanalysis import ReanalysisJob
 from gateway.worker.worker_services import WorkerServices
-from index.audit.audit_schedule import AUDIT
+from index.documents.audit_schedule import AUDIT
 from index.embedders.analyser_migration import REANALYSE
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob

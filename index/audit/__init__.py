@@ -1,1 +1,1 @@
-"""The stored audit log, its hash chain, and the schedule of index audits."""
+"""The stored audit log and its hash chain."""

@@ -6,17 +6,18 @@ expired can't finish, or write for, a job that was started again.
 """
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
+from index.audit import audit_log
 from index.errors import JobLost, PayloadTooLarge, QueueFull, RightsLost, TenantMissing
 from index.jobs import trace_context
 from index.jobs.trace_context import TraceContext
-from index.model.scope import Maker
-from index.model.write_order import ALL_PARTS, Parts, by_parts
+from index.model.scope import PUBLIC, Maker
+from index.model.write_order import Parts, by_parts
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 
@@ -244,11 +245,6 @@ class JobQueue:
         """Make the tenant's postponed jobs due at once."""
         await self._database.rows("jobs.run_now", tenant)
 
-    async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
-        """Finish all queued writes of the documents."""
-        async with self._database.transaction() as session:
-            await supersede(session, tenant, dict.fromkeys(document_ids, ALL_PARTS))
-
     # Called by workers.
 
     async def claim(
@@ -365,11 +361,30 @@ class JobQueue:
 
     async def replay(self, tenant: str | None, job_id: str) -> bool:
         """Let a failed job wait again, with all its attempts; False if there is no such job."""
-        return await self._database.row("jobs.replay", tenant, job_id) is not None
+        return await self._change("replay", tenant, job_id)
 
     async def delete(self, tenant: str | None, job_id: str) -> bool:
         """Delete a job; False if there is none, or it is running."""
-        return await self._database.row("jobs.delete", tenant, job_id) is not None
+        return await self._change("delete", tenant, job_id)
+
+    async def _change(self, action: str, tenant: str | None, job_id: str) -> bool:
+        async with self._database.transaction() as session:
+            owner = await session.value("jobs.lock_tenant", tenant, job_id)
+            row = None if owner is None else await session.row(f"jobs.{action}", owner, job_id)
+            if row is None:
+                return False
+            target: str = row["target"]
+            document_id = target.removeprefix(document_target(""))
+            await audit_log.append(
+                session,
+                audit_log.NO_TENANT if owner == PUBLIC else owner,
+                f"job.{action}",
+                job_id,
+                kind=row["kind"],
+                source=row["source"],
+                documents=[] if document_id == target else [document_id],
+            )
+            return True
 
     async def _end_run(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(

@@ -125,7 +125,9 @@ class SourceStore:
         async with self._database.transaction() as session:
             if await session.value("sources.lock", tenant, source) is None:
                 return None
-            return await _enqueue(session, SYNC, tenant, source, subject)
+            job_id = await _enqueue(session, SYNC, tenant, source, subject)
+            await audit_log.append(session, tenant, "source.ask_reading", source, job=job_id)
+            return job_id
 
     async def enqueue_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
         """Queue the reading of a source that is due, and set its next date, in one transaction.

@@ -239,20 +239,25 @@ SELECT :columns, payload FROM jobs
 WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2
   AND (($3::text IS NULL OR subject = $3) AND is_made_with(tenant, key_id, $4) OR kind = ANY ($5::text[]));
 
+-- name: lock_tenant
+-- $1 tenant or null for all, $2 job: the tenant of the job. A forgotten document locks its tenant before its jobs.
+SELECT tenant FROM tenants
+WHERE tenant = (SELECT tenant FROM jobs WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2)
+FOR NO KEY UPDATE;
+
 -- name: replay
--- $1 tenant or null for all, $2 job
+-- $1 tenant, which is locked, $2 job
 WITH replayed AS (
     UPDATE jobs SET state = 'waiting', attempts = 0, due_at = now(), ended_at = NULL
-    WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2 AND state = 'failed'
-    RETURNING true AS is_waiting
+    WHERE tenant = $1 AND job_id = $2 AND state = 'failed'
+    RETURNING kind, source, target
 )
-SELECT is_waiting, pg_notify('nearhit_jobs', '') FROM replayed;
+SELECT kind, source, target, pg_notify('nearhit_jobs', '') FROM replayed;
 
 -- name: delete
--- $1 tenant or null for all, $2 job
-DELETE FROM jobs
-WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2 AND state <> 'running'
-RETURNING true;
+-- $1 tenant, which is locked, $2 job
+DELETE FROM jobs WHERE tenant = $1 AND job_id = $2 AND state <> 'running'
+RETURNING kind, source, target;
 
 -- name: delete_done
 -- $1 seconds that a finished job is kept

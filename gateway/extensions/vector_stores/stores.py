@@ -109,11 +109,7 @@ async def delete_vector_store(context: RequestContext[VectorStoreServices]) -> R
     caller = await context.authenticate()
     services, tenant = context.services, caller.principal.tenant
     store = _require_changeable(caller, await require_store(context, caller))
-    stores = VectorStoreStore(services.stores.database)
-    await services.stores.jobs.supersede(
-        tenant, await stores.documents_of_files(tenant, store.source)
-    )
-    await stores.forget(tenant, store.source)
+    await VectorStoreStore(services.stores.database).forget(tenant, store.source)
     documents = await services.stores.documents.of_source(tenant, store.source)
     removals: list[Written] = []
     if len(documents) <= _REMOVED_AT_ONCE_MAX:

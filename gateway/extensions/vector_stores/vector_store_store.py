@@ -11,9 +11,11 @@ from gateway.extensions.vector_stores.file_store import FileListing
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
+from index.jobs import job_queue
 from index.model.query import Filter
 from index.model.quota import Quotas
 from index.model.scope import Maker, Scope
+from index.model.write_order import ALL_PARTS
 from index.postgres.database import Database
 from index.search import visibility_args
 
@@ -125,7 +127,11 @@ class VectorStoreStore:
             await audit_log.append(session, tenant, "vector_store.change", source)
 
     async def forget(self, tenant: str, source: str) -> None:
+        """Forget the store; it finishes all queued writes of its files."""
         async with self._database.transaction() as session:
+            rows = await session.rows("vector_stores.documents_of_files", tenant, source)
+            files = dict.fromkeys((row["document_id"] for row in rows), ALL_PARTS)
+            await job_queue.supersede(session, tenant, files)
             await session.rows("vector_stores.delete", tenant, source)
             await audit_log.append(session, tenant, "vector_store.forget", source)
 
@@ -166,11 +172,6 @@ class VectorStoreStore:
         """By source to which the file is attached, its document."""
         rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)
         return {row["source"]: row["document_id"] for row in rows}
-
-    async def documents_of_files(self, tenant: str, source: str) -> list[str]:
-        """The documents of all files attached to the source, including those not yet written."""
-        rows = await self._database.rows("vector_stores.documents_of_files", tenant, source)
-        return [row["document_id"] for row in rows]
 
     async def files(
         self,

@@ -383,9 +383,7 @@ async def test_removals_are_remembered_as_long_as_an_earlier_job_may_run(
 
     await services.stores.documents.forget_removed(0.0)
     assert not await write()
-    await services.stores.jobs.supersede("acme", ["other"])
-    assert (await job(ana, waiting))["state"] == "done"
-    await services.stores.jobs.delete_done(0.0)
+    assert await services.stores.jobs.delete("acme", waiting)
     await services.stores.jobs.run_now("acme")
     await work(services)  # the words of what was forgotten
     await services.stores.documents.forget_removed(0.0)

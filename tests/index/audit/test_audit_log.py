@@ -14,6 +14,7 @@ from index.audit import audit_chain, audit_log
 from index.audit.audit_chain import AuditHead, Verified
 from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
 from index.documents.document_store import DocumentStore
+from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey
@@ -75,6 +76,10 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
             "acme", "wiki", SourceConfig("git", {"url": "https://secret"}, None, True, None)
         )
         await SemanticCountStore(database).set_error_max("acme", 0.02)
+        reading = await sources.enqueue_sync("acme", "wiki", "ana")
+        assert reading is not None
+    with acting_as(OPERATOR):
+        assert await JobQueue(database).delete(None, reading)
     job_id = await sources.enqueue_removal("acme", "wiki", "ana")
     await sources.remove("acme", "wiki")
 
@@ -90,6 +95,8 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
         ("ana", "key_1", "member.remove", "sales"),
         ("ana", "key_1", "source.put", "wiki"),
         ("ana", "key_1", "semantic.put", "acme"),
+        ("ana", "key_1", "source.ask_reading", "wiki"),
+        ("operator", "operator", "job.delete", reading),
         ("system", "system", "source.ask_removal", "wiki"),
         ("system", "system", "source.remove", "wiki"),
     ]
@@ -98,7 +105,9 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
     assert details[3]["new"] == "key_2"
     assert details[5] == {"member": "ben"}
     assert details[7] == {"kind": "git", "schedule": None, "paused": True}
-    assert details[9] == {"job": job_id}
+    assert details[9] == {"job": reading}
+    assert details[10] == {"kind": "source.sync", "source": "wiki", "documents": []}
+    assert details[11] == {"job": job_id}
 
 
 async def test_what_changes_nothing_leaves_no_row(

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -13,6 +14,7 @@ from gateway.extensions._gates.query_gate_store import QueryGateStore
 from gateway.extensions.plans.strategy_store import StrategyStore
 from gateway.extensions.subscriptions.subscription_store import NewSubscription, SubscriptionStore
 from index.errors import RightsLost
+from index.jobs.job_queue import JobQueue, NewJob, State
 from index.model.scope import Maker
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
@@ -34,6 +36,15 @@ SUBSCRIPTION = NewSubscription(
 )
 LATER = timedelta(hours=1)
 
+
+async def changed_job(database: Database, state: State) -> bool:
+    """Deletes the job that waits, or replays the one that has failed."""
+    queue = JobQueue(database)
+    (job,) = await queue.page("acme", state=state, kind="test", limit=9)
+    change = queue.delete if state == "waiting" else queue.replay
+    return await change("acme", job.job_id)
+
+
 CHANGES: Mapping[str, Callable[[Database], Awaitable[Any]]] = {
     "key": lambda database: KeyStore(database).create("acme", NEW_KEY),
     "rotation": lambda database: KeyStore(database).rotate(
@@ -46,6 +57,9 @@ CHANGES: Mapping[str, Callable[[Database], Awaitable[Any]]] = {
     "subscription": lambda database: SubscriptionStore(database).create(
         SUBSCRIPTION, tenant_max=9, subject_max=9
     ),
+    "reading": lambda database: SourceStore(database).enqueue_sync("acme", "news"),
+    "deletion of a job": lambda database: changed_job(database, "waiting"),
+    "replay of a job": lambda database: changed_job(database, "failed"),
     "deletion": lambda database: TenantDeletion(database).close("acme"),
 }
 ENDS: Mapping[str, str] = {
@@ -64,6 +78,13 @@ async def changed(
         keys = KeyStore(database)
         for key in (KEY, TOKEN, replace(KEY, key_id="key_other", digest=b"4")):
             await keys.create("acme", key)
+        await SourceStore(database).put("acme", "news", SOURCE)
+        queue = JobQueue(database)
+        for number in range(2):
+            await queue.enqueue(NewJob("acme", "test", str(number), b""))
+        claimed = await queue.claim(uuid4(), lease_s=60.0, tenant_jobs_max=9, kinds=["test"])
+        assert claimed is not None
+        await queue.fail(claimed.run, "refused")
         yield database
 
 
