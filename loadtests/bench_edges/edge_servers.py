@@ -1,13 +1,12 @@
 """The servers whose answers are judged: the regions, a gateway in each, and a worker at home."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from loadtests.bench_edges import regions as edges
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region, Regions
-from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.gateway import GatewayProcess, start_all
 from loadtests.servers.worker import WorkerProcess
 from loadtests.soak.options import SETTINGS
 
@@ -59,11 +58,3 @@ def running(
         worker.start()
         stack.callback(worker.kill)
         yield EdgeServers(regions, gateways, worker)
-
-
-def start_all(stack: ExitStack, gateways: Sequence[GatewayProcess]) -> None:
-    """Start the gateways at once, since a far one takes many round trips; stop them at the end."""
-    for gateway in gateways:
-        stack.callback(gateway.stop)
-    with ThreadPoolExecutor() as starters:
-        list(starters.map(GatewayProcess.start, gateways))

@@ -8,10 +8,11 @@ import uvloop
 
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_edges import callers, edge_servers, regions
+from loadtests.bench_edges import callers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.regions import HOME, B
 from loadtests.load.latencies import Latencies
+from loadtests.servers.gateway import start_all
 from loadtests.workload import topics
 from loadtests.workload.tenant_client import new_tenant
 
@@ -38,7 +39,7 @@ def measure(run: Run) -> Section:
             for name, region in started.by_name.items()
             for kind in (_LEASED, _UNLEASED)
         }
-        edge_servers.start_all(stack, list(gateways.values()))
+        start_all(stack, list(gateways.values()))
         tenant = stack.enter_context(new_tenant(gateways[HOME, _LEASED].service, "latency"))
         questions = len(gateways) * (_WARM_UP + rounds)
         filled = topics.build(_DOCUMENTS, questions, run.seed)

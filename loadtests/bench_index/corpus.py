@@ -56,12 +56,11 @@ class PlannedDocument:
 
 
 async def passages(data: Path, count: int, seed: int) -> Passages:
-    texts: list[str] = []
-    for name in _SETS:
-        texts += [
-            f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX]
-            for passage in json_lines.read(data / name / "corpus.jsonl.gz")
-        ]
+    texts = [
+        f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX]
+        for name in _SETS
+        for passage in json_lines.read(data / name / "corpus.jsonl.gz")
+    ]
     Random(seed).shuffle(texts)  # noqa: S311  the same choice every time
     return await understood(texts[:count])
 
@@ -76,9 +75,8 @@ async def understood(texts: Sequence[str]) -> Passages:
 
 
 def questions(data: Path, count: int, seed: int) -> list[str]:
-    texts: list[str] = []
-    for name in _SETS:
-        texts += [line["text"] for line in json_lines.read(data / name / "queries.jsonl.gz")]
+    files = [data / name / "queries.jsonl.gz" for name in _SETS]
+    texts = [line["text"] for file in files for line in json_lines.read(file)]
     return Random(seed).sample(texts, count)  # noqa: S311  the same choice every time
 
 
@@ -101,10 +99,8 @@ def batches(planned: Iterable[PlannedDocument]) -> Iterator[list[PlannedDocument
     """Documents of one tenant at a time, some hundred chunks together."""
     batch: list[PlannedDocument] = []
     for document in planned:
-        if batch and (
-            document.tenant != batch[0].tenant
-            or sum(len(member.passages) for member in batch) >= _BATCH_CHUNKS
-        ):
+        is_full = sum(len(member.passages) for member in batch) >= _BATCH_CHUNKS
+        if batch and (is_full or document.tenant != batch[0].tenant):
             yield batch
             batch = []
         batch.append(document)
@@ -190,9 +186,7 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
         for tenant, chunks in tenants.items():
             await TenantStore(database).create(tenant, tenant)
             for batch in batches(_made(tenant, chunks, len(source.texts), random)):
-                await store(
-                    DocumentStore(database), tenant, [rows.write(document) for document in batch]
-                )
+                await store(DocumentStore(database), tenant, list(map(rows.write, batch)))
                 rows.held.clear()
         async for _ in Partitions(database).maintain():
             pass

@@ -1,6 +1,6 @@
 """How good the answers are, over HTTP at the defaults, beside others on the same passages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 
@@ -60,30 +60,30 @@ def measure(run: Run) -> Section:
 
 def _results(
     run: Run, systems: Mapping[str, Rank], progress: Progress
-) -> tuple[Results, dict[str, tuple[int, int]]]:
+) -> tuple[Results, Sequence[str]]:
     """What each system reaches on each set, and each set's passages and questions."""
     results: dict[str, dict[str, Measures]] = {system: {} for system in systems}
-    sizes = {}
+    sizes = []
     task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
     for name in sets.NAMES:
         retrieval_set = sets.read(run.data, name, run.sized(_QUESTIONS, 50))
-        sizes[name] = len(retrieval_set.passages), len(retrieval_set.questions)
+        passages, questions = retrieval_set.passages, retrieval_set.questions
+        sizes.append(f"{name} {len(passages):,} and {len(questions):,}")
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")
-            answers = (question.answers for question in retrieval_set.questions)
+            answers = (question.answers for question in questions)
             results[system][name] = measures.of(rank(retrieval_set), answers)
             progress.advance(task)
     return results, sizes
 
 
-def _text(results: Results, sizes: Mapping[str, tuple[int, int]]) -> str:
+def _text(results: Results, sizes: Sequence[str]) -> str:
     tables = [f"**{title}**\n\n{_table(results, measure)}" for measure, title in _NAMES.items()]
-    how = [f"- *{system}:* {how}." for system, how in _HOW.items()]
-    size = ", ".join(
-        f"{name} {passages:,} and {questions:,}" for name, (passages, questions) in sizes.items()
+    how = "\n".join(f"- *{system}:* {how}." for system, how in _HOW.items())
+    size = f"Passages and questions: {', '.join(sizes)}."
+    return "\n\n".join(
+        [*tables, how, f"{size} The JSON also has the 95 % interval of each figure."]
     )
-    notes = f"Passages and questions: {size}. The JSON also has the 95 % interval of each figure."
-    return "\n\n".join([*tables, "\n".join(how), notes])
 
 
 def _table(results: Results, measure: str) -> str:
@@ -99,33 +99,19 @@ def _bars(results: Results) -> list[Bar]:
     def ndcg(system: str, name: str) -> float:
         return results[system][name]["ndcg"].mean
 
-    ours = _mean(results, "Nearhit", "ndcg")
-    return [
-        Bar(
-            "mean nDCG@10 above Chroma's, of the same vectors alone",
-            ours - _mean(results, "Chroma", "ndcg"),
-            at_least=_DENSE_LEAD,
-        ),
-        Bar(
-            "mean nDCG@10 above BM25's", ours - _mean(results, "BM25", "ndcg"), at_least=_BM25_LEAD
-        ),
-        *(
-            Bar(
-                f"{name}: nDCG@10 above the better of both",
-                ndcg("Nearhit", name) - max(ndcg("Chroma", name), ndcg("BM25", name)),
-                at_least=-_LAG_MAX,
-            )
-            for name in sets.NAMES
-        ),
-        *(
-            Bar(
-                f"{name}: nDCG@10 above words alone",
-                ndcg("Nearhit", name) - ndcg(_WORDS_ALONE, name),
-                at_least=-_WORDS_LAG_MAX,
-            )
-            for name in sets.NAMES
-        ),
+    ours, dense, words = (_mean(results, each, "ndcg") for each in ("Nearhit", "Chroma", "BM25"))
+    what = "mean nDCG@10 above Chroma's, of the same vectors alone"
+    bars = [
+        Bar(what, ours - dense, at_least=_DENSE_LEAD),
+        Bar("mean nDCG@10 above BM25's", ours - words, at_least=_BM25_LEAD),
     ]
+    for name in sets.NAMES:
+        above = ndcg("Nearhit", name) - max(ndcg("Chroma", name), ndcg("BM25", name))
+        bars.append(Bar(f"{name}: nDCG@10 above the better of both", above, at_least=-_LAG_MAX))
+    for name in sets.NAMES:
+        above = ndcg("Nearhit", name) - ndcg(_WORDS_ALONE, name)
+        bars.append(Bar(f"{name}: nDCG@10 above words alone", above, at_least=-_WORDS_LAG_MAX))
+    return bars
 
 
 def _mean(results: Results, system: str, measure: str) -> float:

@@ -132,9 +132,7 @@ class VisibilityWorld:
         for tenant in range(TENANTS):
             await tenants.create(f"t{tenant}", f"t{tenant}")
         for batch in corpus.batches(planned):
-            await corpus.store(
-                documents, batch[0].tenant, [self._rows.write(document) for document in batch]
-            )
+            await corpus.store(documents, batch[0].tenant, list(map(self._rows.write, batch)))
 
     async def churn(self, database: Database) -> None:
         """Write a tenth of the documents anew, with other passages."""
@@ -143,17 +141,12 @@ class VisibilityWorld:
         chosen = sorted(self._random.sample(sorted(self._made), count))
         planned = [self._edited(self._made[name]) for name in chosen]
         for batch in corpus.batches(sorted(planned, key=lambda document: document.tenant)):
-            tenant = batch[0].tenant
-            stored = await documents.stored_all(
-                tenant, [document.document_id for document in batch]
-            )
+            tenant, names = batch[0].tenant, [document.document_id for document in batch]
+            by_name = await documents.stored_all(tenant, names)
+            stored = [by_name[name] for name in names]
             writes = [
-                self._rows.write(
-                    document,
-                    version=stored[document.document_id].version,
-                    removed=stored[document.document_id].chunk_ids,
-                )
-                for document in batch
+                self._rows.write(document, version=before.version, removed=before.chunk_ids)
+                for document, before in zip(batch, stored, strict=True)
             ]
             await corpus.store(documents, tenant, writes)
 
@@ -275,7 +268,7 @@ async def _measure_all(
     chunks = {row["chunk_id"]: (row["document_id"], row["digest"]) for row in rows}
     return {
         f"{share:g} %": await _measure(
-            database, world, world.brute_force(chunks, share), share, questions
+            database, world.brute_force(chunks, share), *world.scope(share), questions
         )
         for share in SHARES
     }
@@ -283,14 +276,13 @@ async def _measure_all(
 
 async def _measure(
     database: Database,
-    world: VisibilityWorld,
     truth: BruteForce,
-    share: float,
+    scope: Scope,
+    tag_filter: Filter,
     questions: Sequence[str],
 ) -> dict[str, Any]:
     embedder = StaticEmbedder()
     executor = SearchExecutor(database, QueryEmbedder(embedder), limits=MEASURED)
-    scope, tag_filter = world.scope(share)
     recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)

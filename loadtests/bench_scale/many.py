@@ -17,7 +17,8 @@ from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.servers import balancer, processes, server_set, service
+from loadtests.servers import balancer, gateway, processes, server_set, service
+from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from loadtests.servers.service import Service
@@ -45,25 +46,24 @@ def measure(run: Run) -> Section:
 
 async def _measured(shared: Service, run: Run) -> Section:
     async with _pooled(shared) as settings:
-        async with (
-            _started(shared, settings, 1) as (first,),
-            measurement.environment(first.url, first.admin_key, run) as environment,
-        ):
-            begun_s = time.monotonic()
-            # Each gateway loads language models before it serves.
-            async with _started(shared, settings, _GATEWAYS - 1) as more:
+        with ExitStack() as stack:
+            first, *more = gateways = [GatewayProcess(shared, settings) for _ in range(_GATEWAYS)]
+            gateway.start_all(stack, [first])
+            async with measurement.environment(first.url, shared.admin_key, run) as environment:
+                begun_s = time.monotonic()
+                # Each gateway loads language models before it serves.
+                await asyncio.to_thread(gateway.start_all, stack, more, _STARTED_AT_ONCE)
                 took_s = time.monotonic() - begun_s
                 run.console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
-                gateways = [first, *more]
-                ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
-                with balancer.before(ports) as before:
-                    balanced = replace(
-                        environment, target=replace(environment.target, url=before.url)
+                with balancer.before([each.port for each in gateways]) as before:
+                    target = replace(environment.target, url=before.url)
+                    balanced, agents = (
+                        replace(environment, target=target),
+                        environment.agents(_LOAD),
                     )
                     async with _looking(shared.database_url) as connections:
-                        agents = environment.agents(_LOAD)
                         figures = await measurement.drive(balanced, _LOAD, agents, run.console)
-                megabytes = processes.megabytes(gateway.pid for gateway in gateways)
+                megabytes = processes.megabytes(each.pid for each in gateways)
         faults = measurement.correct(environment, "50 gateways: ")
     return _section(figures, faults, max(connections), took_s, megabytes)
 
@@ -98,7 +98,7 @@ def _section(
 @asynccontextmanager
 async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
     """Start PgBouncer; yields the settings of gateways that connect through it."""
-    async with _started(shared, {}, 1):
+    with service.beside(shared):
         pass  # it creates the schema and the role
     password = secrets.token_hex(16)
     connection = await asyncpg.connect(shared.database_url)
@@ -122,21 +122,6 @@ def _settings(
         "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
         "NEARHIT_REDIS_TIMEOUT_S": "1",  # on two cores, so many processes delay Redis
     }
-
-
-@asynccontextmanager
-async def _started(
-    shared: Service, settings: dict[str, str], count: int
-) -> AsyncIterator[Sequence[Service]]:
-    turns = asyncio.Semaphore(_STARTED_AT_ONCE)
-    with ExitStack() as stack:
-
-        async def start() -> Service:
-            async with turns:
-                beside = service.beside(shared, settings)
-                return await asyncio.to_thread(stack.enter_context, beside)
-
-        yield await asyncio.gather(*(start() for _ in range(count)))
 
 
 @asynccontextmanager

@@ -39,15 +39,10 @@ class SecondFigures:
     writes: int = 0
 
     def as_json(self) -> dict[str, float]:
-        return {
-            "offered": self.offered,
-            "answers": self.answers,
-            "hits": self.hits,
-            "errors": self.errors,
-            "writes": self.writes,
-            "p50_ms": percentile_ms(self.latencies_s, 50) or 0.0,
-            "p99_ms": percentile_ms(self.latencies_s, 99) or 0.0,
-        }
+        counts = asdict(self)
+        del counts["latencies_s"]
+        percentiles = {f"p{each}_ms": percentile_ms(self.latencies_s, each) for each in (50, 99)}
+        return counts | {name: ms or 0.0 for name, ms in percentiles.items()}
 
 
 class Figures:

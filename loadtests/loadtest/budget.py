@@ -67,10 +67,8 @@ class Finding:
     def verdict(self) -> Verdict:
         if self.measured is None:
             return Verdict.NOT_JUDGED
-        if self.limit.is_least:
-            held = self.measured >= self.limit.value
-        else:
-            held = self.measured <= self.limit.value
+        beyond = self.measured - self.limit.value
+        held = beyond >= 0 if self.limit.is_least else beyond <= 0
         return Verdict.HELD if held else Verdict.MISSED
 
     @property
@@ -97,15 +95,11 @@ def read(file: Path | None) -> list[Limit]:
     Raises `InvalidBudget`.
     """
     if file is None:
-        return [
-            replace(limit, is_required=limit.name not in _FAULTS)
-            for limit in _limits(_WITHOUT_A_FILE)
-        ]
+        limits = _limits(_WITHOUT_A_FILE)
+        return [replace(limit, is_required=limit.name not in _FAULTS) for limit in limits]
     try:
         return list(_limits(tomllib.loads(file.read_text())))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidBudget(f"{file}: {error}") from None
-    except InvalidBudget as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, InvalidBudget) as error:
         raise InvalidBudget(f"{file}: {error}") from None
 
 

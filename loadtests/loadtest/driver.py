@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
 
@@ -126,39 +126,38 @@ class LoadRun:
             self.figures.began(due_s, time.monotonic())
         key = _NOBODY if request.is_stranger else self._keys.readers[request.who]
         floor = self.judge.floor(request.who[0])
+        question, is_stranger = request.question, request.is_stranger
         try:
-            reply = await self._connections.send(Call("POST", _SEARCH, request.question.body), key)
+            reply = await self._connections.send(Call("POST", _SEARCH, question.body), key)
         except TimedOut:
-            self._timed_out(due_s, request.question.scope)
+            self._failed(due_s, "timeout", question.scope)
             return
         except Unanswered as error:
             self._failed(due_s, str(error))
             return
-        if reply.status != (_UNAUTHORIZED if request.is_stranger else _OK):
+        if reply.status != (_UNAUTHORIZED if is_stranger else _OK):
             self._failed(due_s, str(reply.status))
-            if request.is_stranger and reply.status == _OK:
-                self.judge.let_in(request.question.body)
-            return
-        if request.is_stranger:
+            if is_stranger and reply.status == _OK:
+                self.judge.let_in(question.body)
+        elif is_stranger:
             if counted:
                 self.figures.refused(due_s)
+        else:
+            if counted:
+                self.figures.answered(due_s, question.scope, reply)
+                self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
+            self.judge.judge(request.who, question.body, reply, floor)
+
+    def _failed(self, due_s: float, what: str, timed_out: str | None = None) -> None:
+        """timed_out: the scope of a search that timed out."""
+        if not self._counting(due_s):
             return
-        if counted:
-            self.figures.answered(due_s, request.question.scope, reply)
-            self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
-        self.judge.judge(request.who, request.question.body, reply, floor)
-
-    def _timed_out(self, due_s: float, scope: str) -> None:
-        if self._counting(due_s):
-            self.figures.timed_out(
-                due_s, scope, waited_s=time.monotonic() - due_s, timeout_s=self._load.timeout_s
-            )
-            self._on_search(due_s - self._counted_s, None)
-
-    def _failed(self, due_s: float, what: str) -> None:
-        if self._counting(due_s):
+        if timed_out is None:
             self.figures.failed(due_s, what)
-            self._on_search(due_s - self._counted_s, None)
+        else:
+            waited_s, timeout_s = time.monotonic() - due_s, self._load.timeout_s
+            self.figures.timed_out(due_s, timed_out, waited_s=waited_s, timeout_s=timeout_s)
+        self._on_search(due_s - self._counted_s, None)
 
     def _counting(self, due_s: float) -> bool:
         return due_s >= self._counted_s
@@ -204,9 +203,7 @@ class LoadRun:
 
     async def _put_and_look(self, due_s: float, write: PutDocument) -> None:
         mark = "".join(self._random.choices(_MARK_LETTERS, k=_MARK_LENGTH))
-        marked = PutDocument(
-            write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers
-        )
+        marked = replace(write, text=f"{write.text}\n\n{mark}\n")
         whos = [who for who in self._keys.readers if who[0] == write.tenant]
         who = self._random.choice(whos)
         body = orjson.dumps({"query": mark})
@@ -225,11 +222,9 @@ class LoadRun:
 
     async def _look(self, who: Who, body: bytes) -> HttpResponse | None:
         """A search that is judged like the others, but not counted in the figures."""
-        floor = self.judge.floor(who[0])
+        floor, key = self.judge.floor(who[0]), self._keys.readers[who]
         try:
-            reply = await self._connections.send(
-                Call("POST", _SEARCH, body), self._keys.readers[who]
-            )
+            reply = await self._connections.send(Call("POST", _SEARCH, body), key)
         except Unanswered:
             return None
         if reply.status != _OK:
@@ -261,17 +256,12 @@ class LoadRun:
             reply = await self._connections.send(call, key)
         except Unanswered as error:
             return f"write: {error}"
-        match reply.status:
-            case 200 | 204:
-                pass
-            # The document is removed; its invalidation in the cache is still pending.
-            case 202 if isinstance(write, RemoveDocument):
-                pass
-            # An earlier attempt removed it, and its response was lost.
-            case 404 if isinstance(write, RemoveDocument) and not is_first:
-                pass
-            case status:
-                return f"write: {status}"
+        done = [200, 204]
+        if isinstance(write, RemoveDocument):
+            # 202: removed, and its invalidation is pending. 404: an earlier attempt removed it.
+            done += [202] if is_first else [202, 404]
+        if reply.status not in done:
+            return f"write: {reply.status}"
         result = orjson.loads(reply.body) if reply.status in (200, 202) else {}
         self.judge.acknowledged(write, reply.answered_s, result.get("revision"))
         return None

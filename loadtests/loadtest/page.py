@@ -1,6 +1,6 @@
 """The report as one HTML file that loads nothing else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
 from loadtests.load.figures import Figures
@@ -17,6 +17,7 @@ _LABELS = _NAMES | {
     "leaked": "leaked answers",
     "hit_rate": "hit rate",
 }
+_LEFT = ' class="left"'
 _FEW = 100  # answers: too few for a P99
 
 _FROM_WHEN = (
@@ -69,7 +70,9 @@ def html(result: Result) -> str:
         f'<div class="figures">{"".join(_figures(result))}</div>',
         *(f'<p class="missed">{escape(warning)}</p>' for warning in result.warnings),
         "<h2>Budget</h2>",
-        _table(("of", "figure", "limit", "measured", ""), map(_finding, result.findings), left=2),
+        _table(
+            ("of", "figure", "limit", "measured", ""), map(_finding, result.findings), left=(0, 1)
+        ),
         f'<h2>Latency and throughput</h2><div class="plots">{pictures}</div>',
         _faint(_FROM_WHEN),
         "<h2>Offered and achieved</h2>",
@@ -88,7 +91,7 @@ def html(result: Result) -> str:
         *_errors(figures),
         "<h2>Slowest requests</h2>",
         _slowest(figures),
-        f"<h2>Command</h2><p><code>{escape(result.command)}</code></p>",
+        f"<h2>Command</h2><p>{_code(result.command)}</p>",
         _faint(escape(result.machine)),
     )
     return (
@@ -102,6 +105,10 @@ def html(result: Result) -> str:
 def _verdict(result: Result) -> str:
     kind, line = result.outcome.name.lower(), escape(result.outcome_line)
     return f'<span class="verdict {kind}">{line}</span>'
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
 
 
 def _faint(text: str) -> str:
@@ -158,17 +165,12 @@ def _groups(figures: Figures) -> list[str]:
 
 def _latencies(name: str, figures: Figures) -> Sequence[str]:
     latencies = figures.latencies[name]
-    return (
-        escape(name.replace(".", " ")),
-        f"{latencies.count:,}",
-        *(
-            ""
-            if latencies.count < _FEW and percentile >= 99
-            else _ms(latencies.percentile_ms(percentile))
-            for percentile in list(PERCENTILES.values())[:-1]
-        ),
-        _ms(latencies.percentile_ms(100)),
+    is_few = latencies.count < _FEW
+    shown = (
+        "" if is_few and 99 <= each < 100 else _ms(latencies.percentile_ms(each))
+        for each in PERCENTILES.values()
     )
+    return escape(name.replace(".", " ")), f"{latencies.count:,}", *shown
 
 
 def _correctness(result: Result) -> str:
@@ -181,15 +183,10 @@ def _correctness(result: Result) -> str:
         "right after it was acknowledged.</p>"
     )
     rows = [
-        (
-            fault["fault"],
-            escape(fault["who"]),
-            escape(fault["what"]),
-            f"<code>{escape(fault['question'])}</code>",
-        )
+        (*(escape(fault[name]) for name in ("fault", "who", "what")), _code(fault["question"]))
         for fault in result.judge.shown
     ]
-    return text + (_table(("", "who", "what", "question"), rows, left=4) if rows else "")
+    return text + (_table(("", "who", "what", "question"), rows, left=range(4)) if rows else "")
 
 
 def _errors(figures: Figures) -> Iterable[str]:
@@ -202,33 +199,23 @@ def _errors(figures: Figures) -> Iterable[str]:
 def _slowest(figures: Figures) -> str:
     rows = (
         (
-            f"{slow.at_s:,.1f}",
-            _ms(slow.ms),
-            _ms(slow.waited_ms),
-            escape(slow.tier),
-            escape(slow.scope),
-            f"<code>{escape(slow.server_timing)}</code>",
+            *(f"{slow.at_s:,.1f}", _ms(slow.ms), _ms(slow.waited_ms)),
+            *(escape(slow.tier), escape(slow.scope), _code(slow.server_timing)),
         )
         for slow in figures.slowest
     )
     head = ("second", "ms", "ms before it was sent", "tier", "scope", "Server-Timing")
-    return f'<div class="wide">{_table(head, rows, last_left=True)}</div>'
+    return f'<div class="wide">{_table(head, rows, left=(0, 5))}</div>'
 
 
 def _table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    left: int = 1,
-    last_left: bool = False,
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = (0,)
 ) -> str:
-    """left: the number of columns that are aligned to the left."""
+    """left: the columns that are aligned to the left."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         marked = (
-            f'<{tag} class="left">{cell}</{tag}>'
-            if column < left or (last_left and column == len(cells) - 1)
-            else f"<{tag}>{cell}</{tag}>"
+            f"<{tag}{_LEFT if column in left else ''}>{cell}</{tag}>"
             for column, cell in enumerate(cells)
         )
         return f"<tr>{''.join(marked)}</tr>"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import orjson
@@ -74,11 +74,13 @@ async def set_up(
 
 def call_of(write: Write, keys: LoadKeys, judge: StalenessJudge) -> Call:
     """The HTTP call of a write; the judge already knows the write."""
-    if keys.admin is None or not isinstance(write, PutDocument | ShareDocument):
-        return calls.of(write, {})
-    if isinstance(write, PutDocument):
-        return calls.of(write, _access(judge.rights.readers(write.tenant, write.document_id)))
-    return calls.of(write, _access(write.readers))
+    match write:
+        case PutDocument(tenant, document_id) if keys.admin is not None:
+            return calls.of(write, _access(judge.rights.readers(tenant, document_id)))
+        case ShareDocument(_, _, readers) if keys.admin is not None:
+            return calls.of(write, _access(readers))
+        case _:
+            return calls.of(write, {})
 
 
 def _access(readers: frozenset[str]) -> dict[str, Any]:
@@ -103,14 +105,9 @@ async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str
         await post("/v1/tenants", id=tenant)
     roles = ["admin", "publisher"] if world.public else ["admin"]
     admins = {tenant: await key(tenant, "loadtest", roles) for tenant in world.tenants}
-    if world.public:
-        for admin in admins.values():
-            await _receive(connections, admin)
-    return LoadKeys(
-        admin_key,
-        admins,
-        {who: await key(*who, _ROLES) for who in world.subjects},
-    )
+    for admin in admins.values() if world.public else ():
+        await _receive(connections, admin)
+    return LoadKeys(admin_key, admins, {who: await key(*who, _ROLES) for who in world.subjects})
 
 
 async def _receive(connections: ConnectionPool, admin: str) -> None:
@@ -150,19 +147,15 @@ async def _write_first(
 
 async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: LoadKeys) -> None:
     lines = (
-        {"document_id": write.document_id}
-        | calls.document(
-            write.document_id,
-            write.text,
-            {} if keys.admin is None else _access(write.readers),
+        calls.of(
+            replace(write, delivery="batch"),
+            _access(write.readers) if keys.admin is not None else {},
         )
         for write in batch
     )
-    path = "/v1/documents/batch"
-    body = b"\n".join(map(orjson.dumps, lines))
-    reply = _done(
-        path, await connections.send(Call("POST", path, body), keys.writers[batch[0].tenant])
-    )
+    path, key = "/v1/documents/batch", keys.writers[batch[0].tenant]
+    call = Call("POST", path, b"\n".join(line.body for line in lines))
+    reply = _done(path, await connections.send(call, key))
     for line in map(orjson.loads, reply.body.splitlines()):
         if "revision" not in line:
             raise SetupRefused(f"{path}: {line}")

@@ -6,15 +6,11 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
 from loadtests.soak.faults.injector import FaultSchedule, SoakFault
-from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
-from loadtests.soak.reads import Read
 from loadtests.soak.work.askers import Askers
-from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext, together
 from loadtests.soak.work.holders import Holders
 from loadtests.soak.work.interleaving import Interleaved
@@ -49,13 +45,9 @@ class Soak:
         self._jobs = Jobs(context)
         self._tenants = sorted({tenant for tenant, _ in past.subjects})
         self._random = self._seeded("rests")
-        question_lists = self._made_up()
+        share = options.compared_share
         self._askers = Askers(
-            context,
-            past.subjects,
-            question_lists,
-            seed=options.seed,
-            compared_share=options.compared_share,
+            context, past.subjects, self._made_up(), seed=options.seed, compared_share=share
         )
         self.began_s = time.monotonic()
 
@@ -123,18 +115,12 @@ class Soak:
         """Questions by tenant, of words of its own documents and of the public ones."""
         random = self._seeded("questions")
         puts = [write for write in self._past.first if isinstance(write, PutDocument)]
-        return {
-            tenant: questions.made_of(
-                [
-                    put.text
-                    for put in sorted(puts, key=lambda put: (put.tenant, put.document_id))
-                    if put.tenant == tenant or "public" in put.readers
-                ],
-                _QUESTIONS,
-                random,
-            )
+        puts.sort(key=lambda put: (put.tenant, put.document_id))
+        texts = {
+            tenant: [put.text for put in puts if put.tenant == tenant or "public" in put.readers]
             for tenant in self._tenants
         }
+        return {tenant: questions.made_of(own, _QUESTIONS, random) for tenant, own in texts.items()}
 
     async def _rest_now_and_then(self) -> None:
         while True:
@@ -144,28 +130,24 @@ class Soak:
 
     async def _rest(self) -> None:
         """Stop the writers and compare recent questions at every gateway with fresh searches."""
-        gateways = self.context.connections()
+        ways = self.context.ways()
         async with self.context.at_rest():
             self.context.servers.worker.resume()
             await self._jobs.wait()
             self.context.oracle.forget()
             for credential, read in self._askers.recent(self.options.rest_questions, self._random):
-                await self._compare_at_rest(credential, read, gateways)
+                for way in ways:
+                    answer = await self.context.ask(way, credential, read)
+                    if answer is None:
+                        continue
+                    self.context.audit.judge(answer)
+                    if self.context.audit.is_comparable(answer):
+                        await self.context.compare(answer, "compared_at_rest")
             await self._compare_stored()
             await self._learn_revisions()
             self.rests += 1
-        for gateway in gateways:
-            await gateway.close()
-
-    async def _compare_at_rest(
-        self, credential: IssuedCredential, read: Read, gateways: Sequence[ConnectionPool]
-    ) -> None:
-        for number, connection in enumerate(gateways):
-            answer = await ask(self.context, connection, number, credential, read)
-            if answer is not None:
-                self.context.audit.judge(answer)
-                if self.context.audit.is_comparable(answer):
-                    await compare(self.context, answer, "compared_at_rest")
+        for way in ways:
+            await way.connection.close()
 
     async def _compare_stored(self) -> None:
         """Compare the database with what was acknowledged."""

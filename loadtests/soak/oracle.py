@@ -67,28 +67,12 @@ class Oracle:
         result = await _retried(lambda: self._documents.stored(tenant, document_id))
         return None if result is None else result.document
 
-    async def answer(
-        self,
-        tenant: str,
-        subject: str,
-        groups: Collection[str],
-        body: bytes,
-        *,
-        receives_public: bool = True,
-    ) -> FreshAnswer:
-        """The answer to a search body, for a subject in these groups.
-
-        receives_public: whether the tenant does, as those of the soak do.
-        """
-        viewer = Viewer(tenant, subject)
-        return await self._answer(viewer, groups, body, receives_public=receives_public)
-
     async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> FreshAnswer | None:
         """The answer to a read that searches; None if its searches had different revisions, or the
         database is unavailable.
         """
         try:
-            answers = [await self._answer(viewer, groups, body) for body in read.searches]
+            answers = [await self.answer(viewer, groups, body) for body in read.searches]
         except DatabaseUnavailable:
             return None
         if any(answer.revisions != answers[0].revisions for answer in answers):
@@ -96,21 +80,17 @@ class Oracle:
         bodies = [answer.body for answer in answers]
         return FreshAnswer(answers[0].revisions, _shown(read, viewer.tenant, bodies))
 
-    async def _answer(
-        self,
-        viewer: Viewer,
-        groups: Collection[str],
-        body: bytes,
-        *,
-        receives_public: bool = True,
+    async def answer(
+        self, viewer: Viewer, groups: Collection[str], body: bytes, *, receives_public: bool = True
     ) -> FreshAnswer:
+        """The answer to a search body, for a viewer in these groups.
+
+        receives_public: whether the tenant does, as those of the soak do.
+        """
         search_body = parse(SearchBody, body)
-        names = [
-            name for name in SCOPE_NAMES if name in search_body.scopes and name in viewer.scopes
-        ]
-        resolved = scope.resolve(
-            viewer.tenant, viewer.subject, groups, names, receives_public=receives_public
-        )
+        names = [name for name in SCOPE_NAMES if name in {*search_body.scopes} & {*viewer.scopes}]
+        who = viewer.tenant, viewer.subject
+        resolved = scope.resolve(*who, groups, names, receives_public=receives_public)
         query = search_body.canonical()
         if viewer.sources is not None:
             limits = Filter(sources=tuple(sorted(viewer.sources)))
@@ -133,10 +113,9 @@ def _shown(read: Read, tenant: str, bodies: Sequence[bytes]) -> bytes:
         case "batch":
             return b'{"answers":[%b]}' % b",".join(bodies)
         case "mcp search":
-            tool_result = results.search(
-                orjson.loads(bodies[0]), tenant=tenant, tokens_max=_MCP_TOKENS_MAX
-            )
-            return orjson.dumps(orjson.loads(tool_result))
+            answer = orjson.loads(bodies[0])
+            found = results.search(answer, tenant=tenant, tokens_max=_MCP_TOKENS_MAX)
+            return orjson.dumps(orjson.loads(found))
         case "vector store":
             return reads.listed(orjson.loads(bodies[0])["hits"])
         case _:

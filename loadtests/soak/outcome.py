@@ -2,20 +2,20 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.servers import metrics
-from loadtests.soak.audit import VIOLATIONS, Audit
+from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
 
 _EVENTS = (
-    *("drained", "dropped", "renewed", "reset", "refused", "stored"),
-    *("contended", "unavailable"),
-)
+    "drained", "dropped", "renewed", "reset", "refused", "stored", "contended", "unavailable"
+)  # fmt: skip
+Counts: TypeAlias = Counter[tuple[str, str]]
 _TIERS = ("memory", "redis", "semantic", "miss")
 
 
@@ -67,11 +67,8 @@ def _title(options: SoakOptions) -> str:
 
 def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> str:
     happened = table(("in the caches", "times"), [(name, f"{events[name]:,}") for name in _EVENTS])
-    parts = [_summary(soak, seconds, answers), *_losses(soak), _audited(soak), _by_path(soak)]
-    if soak.plan.happened:
-        happened_once = dict(sorted(soak.plan.happened.items()))
-        parts.append(_by_fault(soak.context.audit, happened_once))
-    return "\n\n".join((*parts, happened))
+    parts = (_summary(soak, seconds, answers), _losses(soak), *_tables(soak), happened)
+    return "\n\n".join(filter(None, parts))
 
 
 def _summary(soak: Soak, seconds: float, answers: Counter[str]) -> str:
@@ -89,49 +86,44 @@ def _summary(soak: Soak, seconds: float, answers: Counter[str]) -> str:
     )
 
 
-def _losses(soak: Soak) -> list[str]:
+def _losses(soak: Soak) -> str:
     refused = soak.writers.refused
     if not refused.count:
-        return []
+        return ""
     counts = soak.context.audit.counts
-    text = (
+    return (
         f"{counts['revoked']:,} times a subject that both gateways had just shown a document lost "
         f"access and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
         f"{counts['revoked_and_still_shown']} answers still showed it. From the acknowledgement to "
         f"that answer it took {refused.percentile_ms(50):.1f} ms (median), "
         f"{refused.percentile_ms(99):.1f} at P99 and {refused.percentile_ms(100):.1f} at most."
     )
-    return [text]
 
 
-def _audited(soak: Soak) -> str:
-    counts = soak.context.audit.counts
-    return table(
-        ("answers", "all", *_TIERS),
-        [
-            (name, *(f"{counts[key]:,}" for key in (kind, *(f"{kind}_{tier}" for tier in _TIERS))))
-            for kind, name in _KINDS.items()
-        ],
-    )
+def _tables(soak: Soak) -> Iterator[str]:
+    """By tier, by way to read, and by fault if there were any."""
+    audit, happened = soak.context.audit, soak.plan.happened
 
+    def rows(of: Counts, names: Iterable[str], kinds: Sequence[str]) -> list[list[str]]:
+        return [[name, *(f"{of[name, kind]:,}" for kind in kinds)] for name in names]
 
-def _by_path(soak: Soak) -> str:
-    by_path, kinds = soak.context.audit.by_path, ("judged", "compared", *VIOLATIONS)
-    others = sorted({path for path, _ in by_path} - {"", *PATHS})
-    rows = [(path, *(f"{by_path[path, kind]:,}" for kind in kinds)) for path in (*PATHS, *others)]
-    return table(("way to read", *kinds), rows)
-
-
-def _by_fault(audit: Audit, happened: Mapping[str, int]) -> str:
-    by_fault, kinds = audit.by_fault, ("judged", *VIOLATIONS, "excused")
-    rows = [
-        (fault, f"{times:,}", *(f"{by_fault[fault, kind]:,}" for kind in kinds))
-        for fault, times in happened.items()
+    tiers = ("", *(f"_{tier}" for tier in _TIERS))
+    by_tier = [
+        (name, *(f"{audit.counts[kind + tier]:,}" for tier in tiers))
+        for kind, name in _KINDS.items()
     ]
-    return table(("fault", "times", *kinds), rows)
+    yield table(("answers", "all", *_TIERS), by_tier)
+    kinds = ("judged", "compared", *VIOLATIONS)
+    others = sorted({path for path, _ in audit.by_path} - {"", *PATHS})
+    yield table(("way to read", *kinds), rows(audit.by_path, (*PATHS, *others), kinds))
+    if happened:
+        kinds = ("times", "judged", *VIOLATIONS, "excused")
+        times = {(fault, "times"): count for fault, count in happened.items()}
+        by_fault = Counter(times) + audit.by_fault
+        yield table(("fault", *kinds), rows(by_fault, sorted(happened), kinds))
 
 
-def _nested(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+def _nested(counts: Counts) -> dict[str, dict[str, int]]:
     nested: dict[str, dict[str, int]] = {}
     for (name, kind), count in sorted(counts.items()):
         nested.setdefault(name, {})[kind] = count

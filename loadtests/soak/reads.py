@@ -13,15 +13,9 @@ from loadtests.load.response import HttpResponse
 from loadtests.soak.questions import SoakQuestion
 
 PathName: TypeAlias = Literal[
-    "search",
-    "batch",
-    "semantic",
-    "mcp search",
-    "mcp fetch",
-    "vector store",
-    "document",
-    "documents",
-]
+    "search", "batch", "semantic", "mcp search", "mcp fetch", "vector store",
+    "document", "documents",
+]  # fmt: skip
 PATHS: tuple[PathName, ...] = get_args(PathName)
 # Ways whose answers must equal those of a fresh search; the answer to a similar question need not.
 COMPARED = frozenset({"search", "batch", "mcp search", "vector store"})
@@ -160,12 +154,11 @@ def shown(read: Read, reply: HttpResponse) -> Shown | None:
 
 def listed(hits: Sequence[Mapping[str, Any]]) -> bytes:
     """The hits of a search in the form of a vector store's search."""
-    return orjson.dumps(
-        [
-            [hit["document_id"], hit["title"] or hit["document_id"], hit["score"], hit["text"]]
-            for hit in hits
-        ]
-    )
+    rows = [
+        [hit["document_id"], hit["title"] or hit["document_id"], hit["score"], hit["text"]]
+        for hit in hits
+    ]
+    return orjson.dumps(rows)
 
 
 def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
@@ -200,10 +193,8 @@ def _of_mcp_search(content: Any, _: bytes) -> Shown | None:
     results = content.get("result", {}).get("structuredContent")
     if results is None:
         return None
-    passages = [
-        ShownPassage(_document_id(entry["id"]), entry["text"]) for entry in results["results"]
-    ]
-    return Shown(passages, orjson.dumps(results))
+    found = [ShownPassage(_document_id(one["id"]), one["text"]) for one in results["results"]]
+    return Shown(found, orjson.dumps(results))
 
 
 def _of_mcp_fetch(content: Any, _: bytes) -> Shown | None:
@@ -217,21 +208,11 @@ def _of_mcp_fetch(content: Any, _: bytes) -> Shown | None:
 
 
 def _of_vector_store(content: Any, _: bytes) -> Shown:
-    rows_of_page = content["data"]
     rows = [
-        [
-            _document_id(entry["file_id"]),
-            entry["filename"],
-            entry["score"],
-            entry["content"][0]["text"],
-        ]
-        for entry in rows_of_page
+        [_document_id(one["file_id"]), one["filename"], one["score"], one["content"][0]["text"]]
+        for one in content["data"]
     ]
-    passages = [
-        ShownPassage(_document_id(entry["file_id"]), entry["content"][0]["text"])
-        for entry in rows_of_page
-    ]
-    return Shown(passages, orjson.dumps(rows))
+    return Shown([ShownPassage(row[0], row[3]) for row in rows], orjson.dumps(rows))
 
 
 def _of_document(content: Any, _: bytes) -> Shown:
@@ -240,11 +221,9 @@ def _of_document(content: Any, _: bytes) -> Shown:
 
 
 def _of_documents(content: Any, _: bytes) -> Shown:
+    listed = content["documents"]
     return Shown(
-        [
-            ShownPassage(entry["document_id"], readers=frozenset(entry["readers"]))
-            for entry in content["documents"]
-        ]
+        [ShownPassage(one["document_id"], readers=frozenset(one["readers"])) for one in listed]
     )
 
 

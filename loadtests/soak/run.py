@@ -1,23 +1,25 @@
-"""A soak on running servers: on which histories, and what it shows meanwhile."""
+"""A soak on running servers: its histories and keys, and what it shows meanwhile."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults.injector import ServersFault, SoakFault, WarmUp
+from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
 from loadtests.soak.work.context import JudgedServers, SoakContext
 from loadtests.workload import world
 from loadtests.workload.rights import Rights
+from loadtests.workload.tenant_client import connected
+from loadtests.workload.viewer import Viewer
 from loadtests.workload.world import HistorySource
 
 S = TypeVar("S", bound=JudgedServers)
@@ -26,6 +28,11 @@ S = TypeVar("S", bound=JudgedServers)
 _DOCUMENTS = 60  # generated
 _SUBJECTS = 20
 _LINE_EVERY_S = 5.0
+_SETTINGS = {  # of each tenant
+    "/v1/public-documents": {"receives": True},
+    # So that a short soak gets some answers from the semantic tier.
+    "/v1/cache/semantic": {"error_max": 0.2},
+}
 
 
 def soaked(
@@ -54,9 +61,10 @@ async def _soaked(
 ) -> Soak:
     async with oracle(servers.database_url) as truth:
         url = servers.gateways[0].url
-        keys = await asyncio.to_thread(stage.make_keys, url, servers.admin_key, source.subjects)
-        state = SoakState(Rights(), keys.credentials)
-        context = SoakContext(servers, state, Audit(state), truth, keys.admins)
+        making = asyncio.to_thread(_make_keys, url, servers.admin_key, source.subjects)
+        admins, credentials = await making
+        state = SoakState(Rights(), credentials)
+        context = SoakContext(servers, state, Audit(state), truth, admins)
         soak = Soak(context, source, options, faults)
         async with _shown(soak):
             with suppress(asyncio.CancelledError):
@@ -68,6 +76,27 @@ async def _soaked(
                     context.outages.end(time.monotonic())
                 await soak.run()
         return soak
+
+
+def _make_keys(
+    url: str, admin_key: str, subjects: Sequence[tuple[str, str]]
+) -> tuple[Mapping[str, str], CredentialModel]:
+    """The tenants' administrator keys, and the keys of the subjects."""
+    admins = {}
+    with connected(url, admin_key) as operator:
+
+        def key(tenant: str, subject: str, *roles: str) -> IssuedCredential:
+            body = {"tenant": tenant, "subject": subject, "roles": roles}
+            created = operator.client.post("/v1/keys", json=body).raise_for_status().json()
+            return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
+
+        for tenant in sorted({tenant for tenant, _ in subjects}):
+            operator.client.post("/v1/tenants", json={"id": tenant}).raise_for_status()
+            admins[tenant] = key(tenant, "replay", "admin", "publisher").secret
+            with connected(url, admins[tenant]) as admin:
+                for path, body in _SETTINGS.items():
+                    admin.client.put(path, json=body).raise_for_status()
+        return admins, CredentialModel({who: key(*who, "reader") for who in subjects})
 
 
 @asynccontextmanager

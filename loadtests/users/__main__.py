@@ -77,19 +77,16 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("url", nargs="?", help="of a deployment; without it a gateway is started")
-    parser.add_argument("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
-    parser.add_argument("--shape", choices=shapes.SHAPES, default="steady")
-    parser.add_argument("--users", type=int, default=50, help="the maximum number of users")
-    parser.add_argument("--seconds", type=float, default=60.0, help="a soak takes an hour or more")
-    parser.add_argument("--data", type=Path, help="the folder of real histories")
-    parser.add_argument(
-        "--web",
-        action="store_true",
-        help="serve Locust's page on port 8089, which sets the number of users, unless --shape is "
-        "another than steady",
-    )
-    parser.add_argument("--report", type=Path, default=Path("report.html"))
+    add = parser.add_argument
+    add("url", nargs="?", help="of a deployment; without it a gateway is started")
+    add("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
+    add("--shape", choices=shapes.SHAPES, default="steady")
+    add("--users", type=int, default=50, help="the maximum number of users")
+    add("--seconds", type=float, default=60.0, help="a soak takes an hour or more")
+    add("--data", type=Path, help="the folder of real histories")
+    page = "serve Locust's page on port 8089, which sets the number of users if the shape is steady"
+    add("--web", action="store_true", help=page)
+    add("--report", type=Path, default=Path("report.html"))
     return parser.parse_args()
 
 

@@ -59,14 +59,9 @@ class AgentUser(FastHttpUser):
         number = next(_NUMBERS)
         who = _WORLD.subjects[number % len(_WORLD.subjects)]
         self._random = Random(number)  # noqa: S311  no secret
+        shares = {"repeats": _REPEATS, "strangers": _STRANGERS}
         self._agents = Agents(
-            [who],
-            _TEXTS,
-            (),
-            repeats=_REPEATS,
-            strangers=_STRANGERS,
-            random=self._random,
-            public=_WORLD.public,
+            [who], _TEXTS, (), **shares, random=self._random, public=_WORLD.public
         )
 
     @task
@@ -80,12 +75,9 @@ class AgentUser(FastHttpUser):
         key = _NOBODY if request.is_stranger else _KEYS.readers[request.who]
         floor = _JUDGE.floor(request.who[0])
         name = "a stranger" if request.is_stranger else f"scope {request.question.scope}"
-        status, reply = _exchanged(
-            self.client,
-            ("POST", "/v1/search", key, request.question.body),
-            name,
-            accepted=(_UNAUTHORIZED,) if request.is_stranger else (_OK,),
-        )
+        accepted = (_UNAUTHORIZED,) if request.is_stranger else (_OK,)
+        call = ("POST", "/v1/search", key, request.question.body)
+        status, reply = _exchanged(self.client, call, name, accepted=accepted)
         if request.is_stranger:
             if status == _OK:
                 _JUDGE.let_in(request.question.body)

@@ -1,6 +1,5 @@
 """The HTTP call of each write."""
 
-from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 from zlib import crc32
@@ -24,7 +23,7 @@ def of(write: Write, access: dict[str, Any]) -> Call:
     """access: the owner and readers of the document after the write, and its source."""
     match write:
         case PutDocument(_, document_id, text, _, delivery):
-            fields = document(document_id, text, access)
+            fields = {"title": PurePosixPath(document_id).stem, "text": text, **access}
             if delivery == "batch":
                 line = orjson.dumps({"document_id": document_id, **fields})
                 return Call("POST", "/v1/documents/batch", line)
@@ -39,10 +38,6 @@ def of(write: Write, access: dict[str, Any]) -> Call:
             return Call("PUT", f"/v1/groups/{group}/members/{subject}")
         case LeaveGroup(_, group, subject):
             return Call("DELETE", f"/v1/groups/{group}/members/{subject}")
-
-
-def document(document_id: str, text: str, access: dict[str, Any]) -> dict[str, Any]:
-    return {"title": PurePosixPath(document_id).stem, "text": text, **access}
 
 
 def about(write: Write) -> str:
@@ -61,13 +56,4 @@ def lane(write: Write, lanes: int) -> int:
 
 def label(write: Write) -> str:
     """The kind of write, for counters and reports."""
-    return _LABELS[type(write)]
-
-
-_LABELS: Mapping[type[Write], str] = {
-    PutDocument: "put",
-    ShareDocument: "share",
-    RemoveDocument: "remove",
-    JoinGroup: "join",
-    LeaveGroup: "leave",
-}
+    return type(write).__name__.removesuffix("Document").removesuffix("Group").lower()

@@ -54,20 +54,12 @@ def apply(edit: Edit, tenant: TenantClient) -> None:
 
 def document(text: str) -> dict[str, Any]:
     title = _TITLE.search(text)
-    return {
-        "text": text,
-        "title": "" if title is None else title[1],
-        "language": "en",
-        "readers": _READERS,
-    }
+    named = "" if title is None else title[1]
+    return {"text": text, "title": named, "language": "en", "readers": _READERS}
 
 
 def _edit(line: dict[str, Any]) -> Edit:
-    commit = line["commit"]
-    match line["op"]:
-        case "D":
-            return Edit(gone=line["path"], path=None, commit=commit)
-        case "R":
-            return Edit(gone=line["from"], path=line["path"], text=line["text"], commit=commit)
-        case _:
-            return Edit(gone=None, path=line["path"], text=line["text"], commit=commit)
+    if line["op"] == "D":
+        return Edit(gone=line["path"], path=None, commit=line["commit"])
+    gone = line["from"] if line["op"] == "R" else None
+    return Edit(gone, line["path"], line["text"], line["commit"])

@@ -11,7 +11,7 @@ right to its repository.
 import gzip
 import json
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,11 +49,9 @@ class Data:
 def read(folder: Path) -> Data:
     edits, rights = folder / "edits_18f_handbook", folder / "acl_k8s_org"
     groups = json.loads(gzip.decompress((rights / "snapshot.json.gz").read_bytes()))["groups"]
+    documents = json_lines.read(edits / "snapshot.jsonl.gz")
     return Data(
-        texts={
-            document["path"]: document["text"]
-            for document in json_lines.read(edits / "snapshot.jsonl.gz")
-        },
+        texts={document["path"]: document["text"] for document in documents},
         edits=list(json_lines.read(edits / "events.jsonl.gz")),
         groups={name: sorted(group["members"]) for name, group in groups.items()},
         grants=list(json_lines.read(rights / "events.jsonl.gz")),
@@ -71,9 +69,8 @@ class RecordedHistory:
         self._random = Random(seed)  # noqa: S311  no secret
         self._homes: dict[str, tuple[str, str]] = {}  # tenant and repository, by path
         self._readers: dict[str, frozenset[str]] = {}  # that a document always has, by path
-        self._repositories: dict[str, set[str]] = defaultdict(
-            set
-        )  # by group, that it has rights to
+        # By group, those that it has rights to.
+        self._repositories: dict[str, set[str]] = defaultdict(set)
         self._groups = _busiest_groups(data)
         self._all_repositories = _repositories(data)
         self.subjects = _busiest_subjects(data, subjects_max)
@@ -114,10 +111,10 @@ class RecordedHistory:
 
     def _forth(self) -> Iterator[Write]:
         """Both histories side by side, so that they end together."""
-        edits, grants = self._data.edits, self._data.grants
         marked = [
-            *((number / len(edits), 0, event) for number, event in enumerate(edits)),
-            *((number / len(grants), 1, event) for number, event in enumerate(grants)),
+            (number / len(events), is_grant, event)
+            for is_grant, events in enumerate((self._data.edits, self._data.grants))
+            for number, event in enumerate(events)
         ]
         for _, is_grant, event in sorted(marked, key=lambda marked_event: marked_event[:2]):
             yield from self._granted(event) if is_grant else self._edited(event)
@@ -176,9 +173,8 @@ class RecordedHistory:
         """Give a new document a home, and readers."""
         if path in self._homes:
             return
-        tenant, _ = self._random.choice(
-            self.subjects
-        )  # as many as there are subjects, more or less
+        # As many as there are subjects, more or less.
+        tenant, _ = self._random.choice(self.subjects)
         repositories = self._all_repositories.get(tenant, ["none"])
         self._homes[path] = tenant, self._random.choice(repositories)
         dice = self._random.random()
@@ -214,13 +210,10 @@ def _parted(name: str) -> tuple[str, str]:
 
 def _busiest_subjects(data: Data, most: int) -> list[tuple[str, str]]:
     """Tenant and user, of whom the histories tell most."""
-    counts: dict[tuple[str, str], int] = defaultdict(int)
-    for name, members in data.groups.items():
-        for user in members:
-            counts[_parted(name)[0], user] += 1
-    for event in data.grants:
-        if event["op"] in ("grant", "revoke"):
-            counts[_parted(event["group"])[0], event["user"]] += 1
+    counts = Counter(
+        (_parted(name)[0], user) for name, members in data.groups.items() for user in members
+    )
+    counts.update((_parted(one["group"])[0], one["user"]) for one in _memberships(data))
     ranked = sorted(counts, key=lambda who: (-counts[who], who))
     of_each: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for who in ranked:
@@ -233,14 +226,14 @@ def _busiest_subjects(data: Data, most: int) -> list[tuple[str, str]]:
 def _busiest_groups(data: Data) -> dict[str, list[str]]:
     """By tenant, each group as often as it is told of."""
     by_tenant: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(data.groups):
+    for name in (*sorted(data.groups), *(one["group"] for one in _memberships(data))):
         tenant, group = _parted(name)
         by_tenant[tenant].append(group)
-    for event in data.grants:
-        if event["op"] in ("grant", "revoke"):
-            tenant, group = _parted(event["group"])
-            by_tenant[tenant].append(group)
     return by_tenant
+
+
+def _memberships(data: Data) -> Iterator[Event]:
+    return (event for event in data.grants if event["op"] in ("grant", "revoke"))
 
 
 def _repositories(data: Data) -> dict[str, list[str]]:

@@ -10,9 +10,9 @@ Pure; moments are seconds of one clock.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from typing import Any, Self, TypeAlias
 
 from loadtests.workload.viewer import Viewer
 from loadtests.workload.writes import (
@@ -38,8 +38,11 @@ class Span:
     def end(self, at_s: float) -> None:
         self.until_s = min(self.until_s, at_s)
 
-    def covers(self, since_s: float, until_s: float) -> bool:
-        return self.since_s <= since_s and until_s <= self.until_s
+    def is_within(self, other: Self) -> bool:
+        return other.since_s <= self.since_s and self.until_s <= other.until_s
+
+    def meets(self, other: Self) -> bool:
+        return max(self.since_s, other.since_s) <= min(self.until_s, other.until_s)
 
 
 @dataclass(slots=True)
@@ -204,8 +207,8 @@ class Rights:
             for version in self.versions[owner, document_id]:
                 since_s = max(version.span.since_s, asked_s)
                 until_s = min(version.span.until_s, answered_s)
-                if since_s <= until_s and self._might_read(
-                    viewer, version.readers, owner, since_s, until_s
+                if since_s <= until_s and self._reads(
+                    viewer, version.readers, owner, self._members, Span(since_s, until_s).meets
                 ):
                     yield version
 
@@ -215,37 +218,26 @@ class Rights:
         """Whether a document of the viewer's tenant existed, and the viewer might read it, all the
         while for certain.
         """
-        where = viewer.tenant, document_id
-        present = any(span.covers(asked_s, answered_s) for span in self._present[where])
+        where, asking = (viewer.tenant, document_id), Span(asked_s, answered_s)
         return (
-            present
+            any(map(asking.is_within, self._present[where]))
             and viewer.may_search(document_id)
             and all(
-                self._must_read(viewer, version.readers, asked_s, answered_s)
+                self._reads(viewer, version.readers, viewer.tenant, self._certain, asking.is_within)
                 for version in self.versions[where]
-                if version.span.since_s <= answered_s and asked_s <= version.span.until_s
+                if asking.meets(version.span)
             )
         )
 
     def history(self, tenant: str, subject: str, document_id: str) -> list[Any]:
         """The versions of a document without texts, and the subject's groups, for reports."""
         versions = [
-            (
-                owner,
-                version.span.since_s,
-                version.span.until_s,
-                len(version.text),
-                sorted(version.readers),
-                version.job_id,
-            )
+            (owner, *astuple(one.span), len(one.text), sorted(one.readers), one.job_id)
             for owner in self._tenants[document_id]
-            for version in self.versions[owner, document_id]
+            for one in self.versions[owner, document_id]
         ]
-        groups = {
-            group: [(span.since_s, span.until_s) for span in spans]
-            for group, spans in self._members[tenant, subject].items()
-        }
-        return [versions, groups]
+        members = self._members[tenant, subject].items()
+        return [versions, {group: [*map(astuple, spans)] for group, spans in members}]
 
     def void(self, lost: "Rights", since_s: float, at_s: float) -> None:
         """End the versions that a lost history has written since then.
@@ -264,34 +256,22 @@ class Rights:
         for where in lost.removing:
             self._end(self._present[where], at_s)
 
-    def _might_read(
-        self, viewer: Viewer, readers: frozenset[str], owner: str, since_s: float, until_s: float
+    @staticmethod
+    def _reads(
+        viewer: Viewer,
+        readers: frozenset[str],
+        owner: str,
+        members: Mapping[_Where, Mapping[str, Iterable[Span]]],
+        counts: Callable[[Span], bool],
     ) -> bool:
+        """Whether the readers admit the viewer. counts: whether a time as a member does."""
         if "public" in readers and viewer.is_public_reader():
             return True
         if viewer.tenant != owner:
             return False
-        if not readers.isdisjoint(viewer.own_readers()):
-            return True
-        members = self._members[viewer.tenant, viewer.subject]
-        return any(
-            max(span.since_s, since_s) <= min(span.until_s, until_s)
-            for group in viewer.counting_groups(readers)
-            for span in members.get(group, ())
-        )
-
-    def _must_read(
-        self, viewer: Viewer, readers: frozenset[str], since_s: float, until_s: float
-    ) -> bool:
-        if "public" in readers and viewer.is_public_reader():
-            return True
-        if not readers.isdisjoint(viewer.own_readers()):
-            return True
-        members = self._certain[viewer.tenant, viewer.subject]
-        return any(
-            span.covers(since_s, until_s)
-            for group in viewer.counting_groups(readers)
-            for span in members.get(group, ())
+        own = members.get((viewer.tenant, viewer.subject), {})
+        return not readers.isdisjoint(viewer.own_readers()) or any(
+            counts(span) for group in viewer.counting_groups(readers) for span in own.get(group, ())
         )
 
     def _live(self, where: _Where) -> list[Version]:

@@ -3,7 +3,7 @@
 Their names begin with the name of the run, so that they conflict with nothing on the server.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -67,16 +67,11 @@ class NamedHistory:
         return map(self._named, self.past.writes())
 
     def _named(self, write: Write) -> Write:
-        tenant = self._tenant(write.tenant)
-        match write:
-            case PutDocument() | ShareDocument():
-                readers = self._readers(write.readers)
-                document_id = f"{self.run}/{write.document_id}"
-                return replace(write, tenant=tenant, document_id=document_id, readers=readers)
-            case RemoveDocument():
-                return replace(write, tenant=tenant, document_id=f"{self.run}/{write.document_id}")
-            case JoinGroup() | LeaveGroup():
-                return replace(write, tenant=tenant)
+        if isinstance(write, PutDocument | ShareDocument):
+            write = replace(write, readers=self._readers(write.readers))
+        if isinstance(write, PutDocument | ShareDocument | RemoveDocument):
+            write = replace(write, document_id=f"{self.run}/{write.document_id}")
+        return replace(write, tenant=self._tenant(write.tenant))
 
     def _readers(self, readers: frozenset[str]) -> frozenset[str]:
         if self.public or "public" not in readers:
@@ -93,10 +88,8 @@ class GeneratedHistory:
     def __init__(self, *, documents: int = _DOCUMENTS, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311  no secret
         generated = topical.build(documents, 0, seed)
-        self._topics: Mapping[str, Sequence[str]] = {
-            str(document["document_id"]): topic
-            for document, topic in zip(generated.documents, generated.topics, strict=True)
-        }
+        texts = {str(one["document_id"]): str(one["text"]) for one in generated.documents}
+        self._topics = dict(zip(texts, generated.topics, strict=True))
         self.subjects = [
             (f"tenant{number % _TENANTS}", f"subject{number}") for number in range(_SUBJECTS_MAX)
         ]
@@ -104,22 +97,18 @@ class GeneratedHistory:
         self._homes = {
             document_id: f"tenant{self._random.randrange(_TENANTS)}" for document_id in self._topics
         }
-        self.first: list[Write] = []
-        for document in generated.documents:
-            document_id = str(document["document_id"])
-            self._begin(self._put(document_id, str(document["text"])))
-        for tenant, subject in self.subjects:
-            self._begin(JoinGroup(tenant, self._group(), subject))
+        self.first: list[Write] = [
+            *(self._put(document_id, text) for document_id, text in texts.items()),
+            *(JoinGroup(tenant, self._group(), subject) for tenant, subject in self.subjects),
+        ]
+        for write in self.first:
+            self._world.apply(write)
 
     def writes(self) -> Iterator[Write]:
         while True:
             write = self._write()
             if self._world.apply(write) is not None:
                 yield write
-
-    def _begin(self, write: Write) -> None:
-        self._world.apply(write)
-        self.first.append(write)
 
     def _write(self) -> Write:
         dice = self._random.random()
@@ -130,11 +119,8 @@ class GeneratedHistory:
         if stored is None:
             return self._put(document_id, topical.edited("", topic, self._random))
         if dice < _EDITED:
-            return PutDocument(
-                *(tenant, document_id),
-                topical.edited(stored.text, topic, self._random),
-                stored.readers,
-            )
+            text = topical.edited(stored.text, topic, self._random)
+            return PutDocument(tenant, document_id, text, stored.readers)
         if dice < _EDITED + _SHARED:
             return ShareDocument(tenant, document_id, self._readers(tenant))
         if dice < _EDITED + _SHARED + _MOVED:
@@ -184,12 +170,9 @@ class OneKeyHistory:
 
     def _own(self, write: Write) -> Write:
         (tenant, subject) = self.subjects[0]
-        match write:
-            case PutDocument():
-                readers = frozenset({f"user:{subject}"})
-                return replace(write, tenant=tenant, readers=readers)
-            case _:
-                return replace(write, tenant=tenant)
+        if isinstance(write, PutDocument):
+            write = replace(write, readers=frozenset({f"user:{subject}"}))
+        return replace(write, tenant=tenant)
 
 
 def _is_own(write: Write) -> bool:

@@ -1,6 +1,6 @@
 """The writes of a history as values, and the state that they change."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 Delivery: TypeAlias = Literal["at once", "queued", "batch"]
@@ -68,16 +68,12 @@ class WorldState:
         match write:
             case PutDocument() | RemoveDocument() | ShareDocument():
                 return self._write(write)
-            case JoinGroup(tenant, group, subject):
-                if (tenant, group, subject) in self.members:
+            case JoinGroup() | LeaveGroup():
+                member, joins = astuple(write), isinstance(write, JoinGroup)
+                if (member in self.members) == joins:
                     return None
-                self.members.add((tenant, group, subject))
-                return LeaveGroup(tenant, group, subject)
-            case LeaveGroup(tenant, group, subject):
-                if (tenant, group, subject) not in self.members:
-                    return None
-                self.members.remove((tenant, group, subject))
-                return JoinGroup(tenant, group, subject)
+                self.members ^= {member}
+                return LeaveGroup(*member) if joins else JoinGroup(*member)
 
     def _write(self, write: PutDocument | RemoveDocument | ShareDocument) -> Write | None:
         where = write.tenant, write.document_id

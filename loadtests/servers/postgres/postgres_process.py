@@ -6,16 +6,25 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 from loadtests.servers.postgres import postgres_programs
-from loadtests.servers.postgres.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres.postgres_programs import PORT, PostgresPrograms
 from loadtests.servers.waiting import until
 
 Stop: TypeAlias = Literal["fast", "immediate"]
 
 _SIGNALS: dict[Stop, signal.Signals] = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+_SETTINGS = {
+    "listen_addresses": "",
+    "shared_buffers": "128MB",
+    "max_connections": "200",
+    "jit": "off",
+    "wal_keep_size": "256MB",  # for a standby that was stopped
+    "hot_standby_feedback": "on",
+}
 
 
 class PostgresProcess:
@@ -36,11 +45,13 @@ class PostgresProcess:
         settings: Mapping[str, str] = {},
     ) -> None:
         self.sockets = sockets
-        self._programs = programs
         self.data = data
-        self._settings = {"cluster_name": name, **settings}
+        self._programs = programs
+        self._address = ("-h", str(sockets), "-p", PORT, "-U", "nearhit")
+        self._settings = {**_SETTINGS, "cluster_name": name, **settings}
         if primary is not None:
-            self._settings["primary_conninfo"] = programs.conninfo(primary)
+            login = f"user=nearhit password={programs.password}"
+            self._settings["primary_conninfo"] = f"host={primary} port={PORT} {login}"
             # So that it follows a new primary soon.
             self._settings["wal_retrieve_retry_interval"] = "500ms"
         self._copies = 0
@@ -68,7 +79,17 @@ class PostgresProcess:
 
     def start(self) -> None:
         """Returns when PostgreSQL accepts connections."""
-        self._process = self._programs.start(self.data, self.sockets, **self._settings)
+        (self.data / "postmaster.pid").unlink(missing_ok=True)  # left by a killed server
+        options = [f"--{name}={value}" for name, value in self._settings.items()]
+        self._process = self._programs.start(
+            "-D", str(self.data), "-k", str(self.sockets), *options
+        )
+        self.wait()
+
+    def wait(self) -> None:
+        """Returns when it accepts connections."""
+        asked = partial(self._programs.run, "pg_isready", "-q", *self._address, check=False)
+        until(lambda: asked() is not None, "PostgreSQL does not answer")
 
     def stop(self, how: Stop = "fast") -> None:
         """Does nothing if it does not run."""
@@ -88,10 +109,6 @@ class PostgresProcess:
         """Kill one process: PostgreSQL closes all connections and recovers by itself."""
         os.kill(next(postgres_programs.children(self._running)), signal.SIGKILL)
 
-    def wait(self) -> None:
-        """Returns when it accepts connections."""
-        self._programs.wait_for(self.sockets)
-
     def pause(self) -> None:
         """Its connections stay open and get no response."""
         postgres_programs.signal_all(self._running, signal.SIGSTOP)
@@ -110,14 +127,16 @@ class PostgresProcess:
 
     def ask(self, statement: str) -> str:
         """The only value of the only row."""
-        return self._programs.ask(self.sockets, statement)
+        options = ("-d", "nearhit", "-A", "-t", "-c", statement)
+        return (self._programs.run("psql", *self._address, *options) or "").strip()
 
     def copy(self, *options: str) -> Path:
         """A base backup of the current data."""
         self._copies += 1
         data = self.data.with_name(f"{self.data.name}-copy{self._copies}")
         postgres_programs.new_folder(data)
-        self._programs.backup(self.sockets, data, *options)
+        how = ("--checkpoint=fast", "--no-sync", "--wal-method=stream", *options)
+        self._programs.run("pg_basebackup", *self._address, "-D", str(data), *how)
         return data
 
     def restore(self, copy: Path) -> None:
@@ -154,12 +173,13 @@ class PostgresProcess:
 
     def wait_for(self, standby: "PostgresProcess") -> None:
         """Wait until the standby has all that is committed until now."""
-        self._programs.wait_until_replayed(standby.sockets, self.sockets)
+        position = self.ask("SELECT pg_current_wal_flush_lsn()")
+        reached = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
+        until(lambda: standby.ask(reached) == "t", "the standby does not follow")
 
     def require(self, standby: str) -> None:
         """From when this returns on, each commit waits for that standby."""
-        names = f"ALTER SYSTEM SET synchronous_standby_names = '\"{standby}\"'"
-        self.ask(names)
+        self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '\"{standby}\"'")
         self.ask("SELECT pg_reload_conf()")
         until(lambda: self._has("sync_state = 'sync'", standby), "the standby is not synchronous")
 
@@ -168,7 +188,8 @@ class PostgresProcess:
         return self._has("state = 'streaming'", standby)
 
     def promote(self) -> None:
-        self._programs.promote(self.data)
+        """Returns when the standby is a primary."""
+        self._programs.run("pg_ctl", "promote", "-w", "-D", str(self.data))
 
     def discard(self) -> None:
         """Stop it and remove its data."""

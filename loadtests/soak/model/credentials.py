@@ -36,7 +36,7 @@ class IssuedCredential:
     why: str = ""
 
     def end(self, asked_s: float, acknowledged_s: float, why: str) -> None:
-        self.may_end_s = min(self.may_end_s, asked_s - _TOLERANCE_S)
+        self.doubt(asked_s)
         if acknowledged_s + _TOLERANCE_S < self.ended_s:
             self.ended_s, self.why = acknowledged_s + _TOLERANCE_S, why
 
@@ -78,14 +78,7 @@ class CredentialModel:
         """The credential in its current state, if its holder still uses it."""
         holder = credential.viewer.tenant, credential.viewer.subject
         used = [self.keys[holder], *self.tokens.get(holder, ())]
-        return next(
-            (
-                credential_in_use
-                for credential_in_use in used
-                if credential_in_use.key_id == credential.key_id
-            ),
-            None,
-        )
+        return next((one for one in used if one.key_id == credential.key_id), None)
 
     def draw(self, holder: Holder, random: Random, *, narrowed: float) -> IssuedCredential:
         """The holder's key, or with that chance one of its tokens."""
@@ -97,8 +90,7 @@ class CredentialModel:
     def add_token(self, holder: Holder, token: IssuedCredential) -> None:
         tokens = self.tokens.setdefault(holder, [])
         tokens.append(token)
-        while len(tokens) > _TOKENS_MAX:
-            del tokens[0]
+        del tokens[:-_TOKENS_MAX]
 
     def replace_key(self, holder: Holder, new: IssuedCredential) -> None:
         """The tokens of the old key end with it."""
@@ -113,10 +105,9 @@ class CredentialModel:
     def sweep(self, now_s: float) -> None:
         """Use tokens that may have expired only to check that they have."""
         for holder, tokens in self.tokens.items():
-            for token in [
-                candidate for candidate in tokens if candidate.standing(now_s, now_s) != "works"
-            ]:
-                self.drop_token(holder, token)
+            for token in list(tokens):
+                if token.standing(now_s, now_s) != "works":
+                    self.drop_token(holder, token)
 
     def void(self, lost: "CredentialModel", at_s: float) -> None:
         """Credentials issued in a lost history must be rejected from now on."""

@@ -5,14 +5,14 @@ epochs proves nothing: its write is repeated, its answer is not judged.
 """
 
 import copy
-import math
 import time
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from loadtests.soak.model.credentials import CredentialModel
-from loadtests.workload.rights import Rights
+from loadtests.workload.rights import Rights, Span
 
 _AFTER_S = 2.0  # in which lost connections are noticed
 
@@ -41,27 +41,21 @@ class Floors:
 
 
 @dataclass(slots=True)
-class _Outage:
-    begun_s: float
-    ended_s: float = math.inf
-
-
-@dataclass(slots=True)
 class Outages:
     """The times in which a fault explains errors. Pure."""
 
-    _all: list[_Outage] = field(default_factory=list)
+    _all: list[Span] = field(default_factory=list)
 
     def begin(self, at_s: float) -> None:
-        self._all.append(_Outage(at_s))
+        self._all.append(Span(at_s))
 
     def end(self, at_s: float) -> None:
-        self._all[-1].ended_s = at_s
+        self._all[-1].until_s = at_s
 
     def explain(self, asked_s: float, answered_s: float) -> bool:
         """Whether an outage lasted, or had just ended, between request and answer."""
         return any(
-            outage.begun_s <= answered_s and asked_s <= outage.ended_s + _AFTER_S
+            outage.since_s <= answered_s and asked_s <= outage.until_s + _AFTER_S
             for outage in self._all
         )
 
@@ -75,20 +69,12 @@ class QueuedWrite:
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """The state at the moment when PostgreSQL's data was copied."""
-
-    rights: Rights
-    credentials: CredentialModel
-    floors: Floors
-    jobs: dict[str, QueuedWrite]
-    taken_s: float
-
-
 @dataclass(slots=True)
 class SoakState:
-    """jobs: queued writes not known to be done, by job. epoch_s: when the epoch began."""
+    """jobs: queued writes not known to be done, by job. epoch_s: when the epoch began.
+
+    taken_s: of a copy, when PostgreSQL's data was copied.
+    """
 
     rights: Rights
     credentials: CredentialModel
@@ -96,20 +82,18 @@ class SoakState:
     jobs: dict[str, QueuedWrite] = field(default_factory=dict)
     epoch: int = 0
     epoch_s: float = 0.0
+    taken_s: float = 0.0
 
-    def copy(self) -> Copy:
+    def copy(self) -> Self:
         """Call it while nobody writes."""
-        rights, credentials, floors, jobs = copy.deepcopy(
-            (self.rights, self.credentials, self.floors, self.jobs)
-        )
-        return Copy(rights, credentials, floors, jobs, time.monotonic())
+        return replace(copy.deepcopy(self), taken_s=time.monotonic())
 
     def leave(self) -> None:
         """PostgreSQL is about to lose its history: later acknowledgements are void."""
         self.epoch += 1
         self.epoch_s = float("inf")
 
-    def go_back(self, to: Copy, void_after_s: float = 0.0) -> None:
+    def go_back(self, to: Self, void_after_s: float = 0.0) -> None:
         """PostgreSQL has the copy's history again.
 
         void_after_s: for so long the lost history may still be shown; what is asked meanwhile is

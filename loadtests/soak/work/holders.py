@@ -33,7 +33,8 @@ class Holders:
         self._context = context
         self._holders = holders
         self._random = random
-        self._connections = context.connections()
+        self._ways = context.ways()
+        self._state = context.state
 
     async def change(self) -> None:
         while True:
@@ -43,7 +44,7 @@ class Holders:
                 await self._change_one(self._random.choice(self._holders))
 
     async def _change_one(self, holder: Holder) -> None:
-        credentials = self._context.state.credentials
+        credentials = self._state.credentials
         credentials.sweep(time.monotonic())
         (way,) = self._random.choices(_WAYS, _WEIGHTS)
         tokens = credentials.tokens.get(holder)
@@ -59,7 +60,7 @@ class Holders:
 
     async def _narrow(self, holder: Holder) -> None:
         """A token of the key, or of one of its tokens."""
-        parent = self._context.state.credentials.draw(holder, self._random, narrowed=0.3)
+        parent = self._state.credentials.draw(holder, self._random, narrowed=0.3)
         viewer, body = self._narrower(parent.viewer)
         body["expires_in_s"] = self._random.choice(_TOKEN_S)
         asked_s = time.monotonic()
@@ -70,7 +71,7 @@ class Holders:
         token = IssuedCredential(created["id"], created["token"], viewer, parent)
         lives_s = body["expires_in_s"]
         token.end(asked_s + lives_s, time.monotonic() + lives_s, "expired")
-        self._context.state.credentials.add_token(holder, token)
+        self._state.credentials.add_token(holder, token)
         self.narrowed += 1
 
     def _narrower(self, viewer: Viewer) -> tuple[Viewer, dict[str, Any]]:
@@ -81,7 +82,7 @@ class Holders:
             body["scopes"] = chosen
             viewer = replace(viewer, scopes=tuple(name for name in SCOPES if name in chosen))
         if self._random.random() < 0.5:
-            groups = self._context.state.rights.groups(viewer.tenant, viewer.subject)
+            groups = self._state.rights.groups(viewer.tenant, viewer.subject)
             counting = sorted(groups if viewer.groups is None else groups & viewer.groups)
             count = self._random.randint(0, len(counting))
             body["groups"] = self._random.sample(counting, count)
@@ -94,7 +95,7 @@ class Holders:
 
     async def _rotate(self, holder: Holder, overlap_s: int) -> None:
         """Tokens of the old key end with it."""
-        old = self._context.state.credentials.keys[holder]
+        old = self._state.credentials.keys[holder]
         call = Call("POST", f"/v1/keys/{old.key_id}/rotate", orjson.dumps({"overlap_s": overlap_s}))
         asked_s = time.monotonic()
         old.doubt(asked_s + overlap_s)
@@ -105,11 +106,11 @@ class Holders:
         old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
         created = orjson.loads(reply.body)
         new = IssuedCredential(created["id"], created["key"], old.viewer)
-        self._context.state.credentials.replace_key(holder, new)
+        self._state.credentials.replace_key(holder, new)
         self.rotated += 1
 
     async def _revoke_key(self, holder: Holder) -> None:
-        old = self._context.state.credentials.keys[holder]
+        old = self._state.credentials.keys[holder]
         asked_s = time.monotonic()
         old.doubt(asked_s)
         call = Call("DELETE", f"/v1/keys/{old.key_id}")
@@ -122,13 +123,13 @@ class Holders:
     async def _revoke_token(self, holder: Holder, token: IssuedCredential) -> None:
         asked_s = time.monotonic()
         token.doubt(asked_s)
-        key = self._context.state.credentials.keys[holder]
+        key = self._state.credentials.keys[holder]
         reply = await self._send(Call("DELETE", f"/v1/tokens/{token.key_id}"), key.secret)
         if reply is not None and reply.status == _GONE:
             token.end(asked_s, time.monotonic(), "revoked")
             self.revoked += 1
-        if token in self._context.state.credentials.tokens.get(holder, ()):
-            self._context.state.credentials.drop_token(holder, token)
+        if token in self._state.credentials.tokens.get(holder, ()):
+            self._state.credentials.drop_token(holder, token)
 
     async def _give_new(self, holder: Holder, old: IssuedCredential) -> None:
         """Issue a new key to the holder, whatever became of the old one."""
@@ -136,20 +137,20 @@ class Holders:
         body = orjson.dumps({"subject": subject, "roles": ["reader"]})
         while True:
             epoch = await self._context.in_epoch()
-            if self._context.state.credentials.keys[holder] is not old:
+            if self._state.credentials.keys[holder] is not old:
                 return  # PostgreSQL went back to an older history, and the key with it
             reply = await self._send(Call("POST", "/v1/keys", body), self._context.admins[tenant])
-            if epoch == self._context.state.epoch and reply is not None:
+            if epoch == self._state.epoch and reply is not None:
                 assert reply.status == _CREATED, reply.body
                 created = orjson.loads(reply.body)
                 new = IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
-                self._context.state.credentials.replace_key(holder, new)
+                self._state.credentials.replace_key(holder, new)
                 return
             await asyncio.sleep(_AGAIN_S)
 
     async def _send(self, call: Call, key: str) -> HttpResponse | None:
         """None if the outcome is not known."""
-        epoch = self._context.state.epoch
-        connection = self._random.choice(self._connections)
-        reply = await self._context.send(connection, call, key, "credentials")
-        return None if epoch != self._context.state.epoch else reply
+        epoch = self._state.epoch
+        way = self._random.choice(self._ways)
+        reply = await self._context.send(way.connection, call, key, "credentials")
+        return None if epoch != self._state.epoch else reply

@@ -9,15 +9,13 @@ from typing import Any
 
 import orjson
 
-from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.latencies import Latencies
 from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
-from loadtests.soak.work.asking import ask, compare
-from loadtests.soak.work.context import SoakContext, together
+from loadtests.soak.work.context import SoakContext, Way, together
 from loadtests.workload import calls, losses
 from loadtests.workload.losses import Loss
 from loadtests.workload.viewer import source_of
@@ -70,35 +68,29 @@ class Writers:
             await asyncio.gather(*running)
 
     async def _write_on(self, number: int, queue: "asyncio.Queue[Write | None]") -> None:
-        gateways = self._context.connections()
-        turn = number
+        ways, turn = self._context.ways(), number
         while (write := await queue.get()) is not None:
             turn += 1
             async with self._context.lock:
-                await self._write_and_look(write, turn, gateways)
+                await self._write_and_look(write, turn, ways)
 
-    async def _write_and_look(
-        self, write: Write, turn: int, gateways: Sequence[ConnectionPool]
-    ) -> None:
+    async def _write_and_look(self, write: Write, turn: int, ways: Sequence[Way]) -> None:
         """A subject that loses access by the write reads the document right before and after it."""
         state = self._context.state
         loss = losses.of(write, state.rights, state.credentials.keys)
         if loss is None:
-            await self._write(write, turn, gateways)
+            await self._write(write, turn, ways)
             return
-        read = self._probe(loss)
-        before = [
-            await self._ask(loss, read, number, gateways[number]) for number in range(len(gateways))
-        ]
-        other = self._other(turn, len(gateways))
-        writing = asyncio.create_task(self._write(write, turn, gateways))
+        read, other = self._probe(loss), ways[self._other(turn, len(ways))]
+        before = [await self._ask(loss, read, way) for way in ways]
+        writing = asyncio.create_task(self._write(write, turn, ways))
         try:
-            await self._ask_during(writing, loss, read, other, gateways[other])
+            await self._ask_during(writing, loss, read, other)
             is_done = await writing
         finally:
             writing.cancel()
         acknowledged_s = time.monotonic()
-        after = await self._ask(loss, read, other, gateways[other])
+        after = await self._ask(loss, read, other)
         if not is_done or after is None:
             return
         self._context.audit.judge(after)
@@ -117,38 +109,31 @@ class Writers:
         return (written + 1 + turn % (gateways - 1)) % gateways
 
     async def _ask_during(
-        self,
-        writing: "asyncio.Task[bool]",
-        loss: Loss,
-        read: Read,
-        number: int,
-        connection: ConnectionPool,
+        self, writing: "asyncio.Task[bool]", loss: Loss, read: Read, way: Way
     ) -> None:
         """Read until the write ends: its drain is the moment in which a cache may be wrong."""
         state = self._context.state
         while not writing.done():
             changes = state.rights.changes(loss.tenant, loss.subject)
-            answer = await self._ask(loss, read, number, connection)
+            answer = await self._ask(loss, read, way)
             if answer is None:
                 await asyncio.wait([writing], timeout=_AGAIN_S)
                 continue
             self._context.audit.judge(answer)
             is_sure = changes == state.rights.changes(loss.tenant, loss.subject)
             if is_sure and self._context.audit.is_comparable(answer):
-                await compare(self._context, answer, "compared_at_work")
+                await self._context.compare(answer, "compared_at_work")
 
     def _probe(self, loss: Loss) -> Read:
         query = orjson.loads(loss.question)["query"]
         path = self._random.choice(_PROBED)
         return reads.of_query(path, query, loss.document_id, source_of(loss.document_id))
 
-    async def _ask(
-        self, loss: Loss, read: Read, number: int, connection: ConnectionPool
-    ) -> ObservedAnswer | None:
+    async def _ask(self, loss: Loss, read: Read, way: Way) -> ObservedAnswer | None:
         key = self._context.state.credentials.keys[loss.tenant, loss.subject]
-        return await ask(self._context, connection, number, key, read)
+        return await self._context.ask(way, key, read)
 
-    async def _write(self, write: Write, turn: int, gateways: Sequence[ConnectionPool]) -> bool:
+    async def _write(self, write: Write, turn: int, ways: Sequence[Way]) -> bool:
         """Repeat the write until it is acknowledged; False if there is nothing left to change."""
         attempt = _Attempt(epoch=-1)
         while True:
@@ -159,7 +144,7 @@ class Writers:
                 attempt = self._begun(write, epoch)
             attempt.number += 1
             number = self._turns[(turn + attempt.number - 1) % len(self._turns)]
-            reply = await self._send(write, gateways[number])
+            reply = await self._send(write, ways[number])
             if self._context.state.epoch == epoch and reply is not None:
                 is_settled = self._settle(write, reply, attempt)
                 if is_settled or attempt.refusals >= _REFUSALS_MAX:
@@ -188,11 +173,9 @@ class Writers:
             case LeaveGroup(tenant, group, subject):
                 return group in rights.groups(tenant, subject)
 
-    async def _send(self, write: Write, connection: ConnectionPool) -> HttpResponse | None:
-        call = calls.of(write, self._fields(write))
-        return await self._context.send(
-            connection, call, self._context.admins[write.tenant], calls.label(write)
-        )
+    async def _send(self, write: Write, way: Way) -> HttpResponse | None:
+        call, key = calls.of(write, self._fields(write)), self._context.admins[write.tenant]
+        return await self._context.send(way.connection, call, key, calls.label(write))
 
     def _fields(self, write: Write) -> dict[str, Any]:
         """The access fields of the write; documents have no owner."""

@@ -17,6 +17,7 @@ from gateway.settings.settings import Settings
 from index.postgres.setup import migrate, shipped_migrations
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle
+from loadtests.workload.viewer import Viewer
 from tests.conftest import named, run_sql
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.servers.own_postgres import OwnPostgres, run
@@ -109,7 +110,7 @@ class Company:
             for subject, groups in SUBJECTS.items():
                 for question in QUESTIONS:
                     asked = f'{{"query": "{question}"}}'.encode()
-                    fresh = await truth.answer("acme", subject, groups, asked)
+                    fresh = await truth.answer(Viewer("acme", subject), groups, asked)
                     for gateway in self.gateways:
                         answer = await gateway.as_(self.callers[subject]).search(question)
                         assert answer.content == fresh.body, (subject, question)

@@ -28,6 +28,7 @@ from gateway.settings.settings import Settings
 from index.model.scope import PUBLIC
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import FreshAnswer
+from loadtests.workload.viewer import Viewer
 from tests.gateway.support import world_changes
 from tests.gateway.support.access_model import GatewayWorld, WorldPrincipal
 from tests.gateway.support.gateways import Caller
@@ -362,8 +363,7 @@ class StalenessPlay(RuleBasedStateMachine):
                 self.computed[question] = moment
                 groups = self.world.groups(asker(self.world, question))
                 fresh = await self.stage.oracle.answer(
-                    question.tenant,
-                    question.subject,
+                    Viewer(question.tenant, question.subject),
                     groups,
                     question.body,
                     receives_public=question.tenant in self.world.receiving,
