@@ -22,14 +22,17 @@ export function forget() {
   history.replaceState(null, "", location.pathname);
 }
 
-/** The same page shows what these fields say, and else what it showed; empty ones are left out. */
-export function move(fields) {
+/**
+ * The same page shows what these fields say, and else what it showed; empty ones are left out. isMore:
+ * whether that takes the place of what it showed, so that Back leads to what came before both.
+ */
+export function move(fields, isMore = false) {
   const [page, before] = shown.split("?");
   const all = { ...Object.fromEntries(new URLSearchParams(before)), ...fields };
   const filled = Object.entries(all).filter(([, value]) => value);
   const address = filled.length ? `${page || "#/search"}?${new URLSearchParams(filled)}` : page;
   if (address === shown) return;
-  history.pushState(null, "", address);
+  history[isMore ? "replaceState" : "pushState"](null, "", address);
   shown = location.hash;
 }
 

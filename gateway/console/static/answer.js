@@ -1,35 +1,53 @@
 /* One answer of a search: its hits with the scores of both legs, and how it was made. */
 
-import { h } from "./dom.js";
+import { segment } from "./api.js";
+import { fill, h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { snippets } from "./snippets.js";
-import { badge, bar, empty, note } from "./ui.js";
+import { badge, bar, countOf, empty, note } from "./ui.js";
 
-/** result: what `call` answered. request: {title, path, body}. documentLink(hit) answers a node. */
-export function answerView(result, request, documentLink) {
-  const { data, headers } = result;
+/** result: what `call` answered. request: {title, path, body}. */
+export function answerView(result, request) {
+  const { data } = result;
+  const [made, ...code] = madeView(result, request, badge(countOf(data.hits.length, "hit"), "accent"), data.low_confidence && badge("low confidence", "warn"));
+  return [made, corrections(data.corrections), data.answer !== undefined && writtenText(data), hitsView(data, request), code];
+}
+
+/** How the answer was made, and the request and the answer as code. badges: further ones, of the hits. */
+export function madeView({ data, headers, ms }, request, ...badges) {
+  const told = (name) => headers.get(`nearhit-${name}`);
   return [
-    h(
-      "div",
-      { class: "row" },
-      badge(`${data.hits.length} ${data.hits.length === 1 ? "hit" : "hits"}`, "accent"),
-      cacheBadge(headers.get("cache-status")),
-      headers.get("nearhit-consistency") && badge(`promise: ${headers.get("nearhit-consistency")}`),
-      headers.get("nearhit-degraded") && badge(`degraded: ${headers.get("nearhit-degraded")}`, "warn"),
-      data.low_confidence && badge("low confidence", "warn"),
-    ),
-    corrections(data.corrections),
-    timing(headers.get("server-timing"), result.ms),
-    data.hits.length ? hitList(data.hits, request, documentLink) : nothing(data),
-    h(
-      "div",
-      { class: "stack" },
-      headers.get("nearhit-revision") &&
-        h("p", { class: "small muted" }, "Correct up to revision ", h("code", {}, headers.get("nearhit-revision"))),
-      snippets(request.path, request.body),
-    ),
+    [
+      h("div", { class: "row" }, badges, cacheBadge(headers.get("cache-status")), told("consistency") && badge(`promise: ${told("consistency")}`), told("degraded") && badge(`degraded: ${told("degraded")}`, "warn")),
+      timing(headers.get("server-timing"), ms),
+    ],
+    told("revision") && h("p", { class: "small muted" }, "Correct up to revision ", h("code", {}, told("revision"))),
+    snippets(request.path, request.body),
+    asJson(data),
   ];
 }
+
+/** Made once it is opened. */
+function asJson(data) {
+  const place = h("div");
+  const show = () => fill(place, h("pre", { class: "snippet", tabindex: "0", "aria-label": "The answer" }, JSON.stringify(data, null, 2)));
+  return h("details", { ontoggle: show }, h("summary", {}, "The answer as JSON"), place);
+}
+
+const FINISHED = { length: "cut at its greatest length", fallback: "no hit is good enough: the model was not asked" };
+
+/** The text of a language model, in which each mark leads to the passage that it cites. */
+function writtenText({ answer, citations, hits, finish_reason: reason, cached }) {
+  const text = h("div", { class: "text written", role: "region", "aria-label": "Written answer" }, markdown(answer, { marks: citations, above: 3 }));
+  for (const mark of text.querySelectorAll("mark")) {
+    const cited = citations.find((each) => each.mark === mark.textContent);
+    const hit = hits.find((each) => each.chunk_id === cited?.chunk_id);
+    if (hit) mark.replaceWith(hitLink(hit, mark.textContent));
+  }
+  return [text, h("div", { class: "row" }, FINISHED[reason] && badge(FINISHED[reason], "warn"), cached && badge("text from the cache", "good"))];
+}
+
+export const hitsView = (data, request) => (data.hits.length ? hitList(data.hits, request) : nothing(data));
 
 const nothing = (data) =>
   empty(
@@ -53,11 +71,18 @@ function corrections(byWord) {
   return note("", words.map(([word, taken]) => h("span", {}, `“${word}” is no known word: searched as ${taken.join(", ")}`)));
 }
 
-function hitList(hits, request, documentLink) {
-  return h("ol", { class: "hits" }, hits.map((hit, index) => hitItem(hit, index + 1, request, documentLink)));
+function hitList(hits, request) {
+  return h("ol", { class: "hits" }, hits.map((hit, index) => hitItem(hit, index + 1, request)));
 }
 
-function hitItem(hit, rank, request, documentLink) {
+/** A link to the hit's passage in the caller's own document; another tenant's has none. */
+export function hitLink(hit, text = hit.document_id) {
+  if (hit.tenant) return `${text} of ${hit.tenant}`;
+  const passage = hit.kind === "text" ? `?start=${hit.start}&end=${hit.end}` : "";
+  return h("a", { href: `#/documents/${segment(hit.document_id)}${passage}`, title: hit.document_id }, text);
+}
+
+function hitItem(hit, rank, request) {
   return h(
     "li",
     { class: "hit", "data-chunk": hit.chunk_id },
@@ -67,7 +92,7 @@ function hitItem(hit, rank, request, documentLink) {
       h("h3", {}, `${rank}. `, hit.title || hit.document_id),
       h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
     ),
-    h("div", { class: "small" }, documentLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
+    h("div", { class: "small" }, hitLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
     h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${request.title}: text of hit ${rank}` }, markdown(hit.text, { marks: hit.highlights, above: 3 })),
     scores(hit, request.body),
   );
@@ -91,6 +116,7 @@ function scores(hit, body) {
     hit.rerank_score != null && score("reranked", null, hit.rerank_score.toFixed(4)),
     hit.explain && leg("meaning", hit.explain.dense, "dense", body),
     hit.explain && leg("words", hit.explain.lexical, "lexical", body),
+    Object.entries(hit.explain?.boost ?? {}).map(([name, added]) => added && score(name, null, added.toFixed(4), "added to rank it")),
   );
 }
 

@@ -4,13 +4,15 @@ import { fill, h, uniqueId } from "./dom.js";
 import { isOn } from "./session.js";
 import { copyButton } from "./ui.js";
 
+const SEARCHES = ["/v1/search", "/v1/search/as"]; // whose answers have hits and nothing else
+
 /** Tabs with the request in each form. path: of the call, such as `/v1/search`. */
 export function snippets(path, body) {
   const forms = [
     ["curl", curl(path, body)],
     ["Python", python(path, body)],
     ["TypeScript", typescript(path, body)],
-    ...(isOn("mcp") ? [["MCP", mcp(path, body)]] : []),
+    ...(isOn("mcp") && SEARCHES.includes(path) ? [["MCP", mcp(path, body)]] : []),
   ];
   const panelId = uniqueId("snippet");
   const panel = h("div", { role: "tabpanel", id: panelId, class: "stack", tabindex: "0" });
@@ -69,8 +71,7 @@ answer = httpx2.post(
     json=json.loads(${JSON.stringify(JSON.stringify(body))}),
 )
 answer.raise_for_status()
-for hit in answer.json()["hits"]:
-    print(hit["score"], hit["document_id"], hit["title"])`;
+${SEARCHES.includes(path) ? 'for hit in answer.json()["hits"]:\n    print(hit["score"], hit["document_id"], hit["title"])' : "print(answer.json())"}`;
 }
 
 function typescript(path, body) {
@@ -80,8 +81,7 @@ function typescript(path, body) {
   body: JSON.stringify(${JSON.stringify(body)}),
 });
 if (!response.ok) throw new Error(await response.text());
-const answer: { hits: { score: number; document_id: string; title: string }[] } = await response.json();
-for (const hit of answer.hits) console.log(hit.score, hit.document_id, hit.title);`;
+${SEARCHES.includes(path) ? "const answer: { hits: { score: number; document_id: string; title: string }[] } = await response.json();\nfor (const hit of answer.hits) console.log(hit.score, hit.document_id, hit.title);" : "console.log(await response.json());"}`;
 }
 
 function mcp(path, body) {

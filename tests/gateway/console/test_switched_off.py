@@ -15,7 +15,7 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 pytestmark = pytest.mark.anyio
 
 
-OFF = "curation,evaluation,faqs,mcp,vector_stores"
+OFF = "answers,curation,evaluation,faqs,mcp,plans,vector_stores,why_not"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,8 @@ async def test_a_request_is_shown_in_no_form_that_is_off(console: Console, admin
 
     forms = await console.page.get_by_role("tab").all_inner_texts()
     assert forms == ["curl", "Python", "TypeScript"]
+    for name in ("Write an answer", "A document that I expected", "A plan of several searches"):
+        await expect(console.page.get_by_text(name)).to_have_count(0)
 
 
 @pytest.mark.thorough
