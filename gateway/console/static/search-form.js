@@ -213,4 +213,4 @@ function expectedDocument() {
 }
 
 const more = (summary, text, ...fields) =>
-  h("details", {}, h("summary", {}, summary), h("div", { class: "stack" }, h("p", { class: "small muted" }, text), h("div", { class: "grid" }, fields)));
+  h("details", {}, h("summary", {}, summary), h("div", { class: "stack" }, h("p", { class: "small muted" }, text), h("div", { class: "columns" }, fields)));
