@@ -71,6 +71,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=search_schemas.SearchBody,
         answer=search_answer_schemas.SearchAnswer,
         preferences={},  # those of extensions
+        only_reads=True,
     ),
     ApiRoute(
         "POST",
@@ -81,6 +82,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=search_schemas.SearchBatchBody,
         body_bytes_max=body_limit(BATCH_SEARCHES_MAX * SEARCH_BYTES_MAX),
         answer=search_answer_schemas.SearchBatchAnswer,
+        only_reads=True,
     ),
     ApiRoute(
         "POST",

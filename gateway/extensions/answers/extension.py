@@ -38,6 +38,7 @@ _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
         answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
         is_generated=True,
+        only_reads=True,
     ),
     ApiRoute(
         "POST",
@@ -48,6 +49,7 @@ _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
         body=compress_schemas.CompressBody,
         body_bytes_max=body_limit(262_144),
         answer=compress_schemas.CompressedAnswer,
+        only_reads=True,
     ),
 )
 

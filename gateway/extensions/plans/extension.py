@@ -25,6 +25,7 @@ _ROUTES: tuple[ApiRoute[PlanServices], ...] = (
         body=plan_schemas.SearchPlanBody,
         body_bytes_max=body_limit(PLAN_BYTES_MAX),
         answer=plan_schemas.SearchPlanAnswer,
+        only_reads=True,
     ),
     ApiRoute(
         "GET",
