@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak screenshots package publish bare-machine clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak screenshots package publish clients publish-clients bare-machine clean
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -69,30 +69,36 @@ quick: setup
 thorough: setup .venv/tools/ready
 	NEARHIT_TEST_HANGS_S=3600 $(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0 -m "not clients"
 
-# The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
-GENERATED := examples/clients/generated
-.venv/generators/ready: tests/openapi-client.txt $(GENERATED)/package-lock.json .venv/ready
-	@$(BIN)/python -m tests.system_programs npm
-	$(PYTHON) -m venv $(@D)/python
-	$(@D)/python/bin/python -m pip install --quiet --requirement tests/openapi-client.txt
-	mkdir -p $(@D)/typescript
-	cp $(GENERATED)/package.json $(GENERATED)/package-lock.json $(@D)/typescript
-	npm ci --silent --prefix $(@D)/typescript
-	touch $@
-
 # The tests marked `redis` on the machine's own redis-server, named by its URL. `make test` tries
 # more examples of theirs.
 redis: setup
 	@$(BIN)/python -m tests.system_programs redis-server
 	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile quick -m redis
 
-.venv/examples: .venv/ready
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
-	touch $@
+# The packages of the clients, built and checked in clients/dist. npm comes with Node.js.
+clients: .venv/release
+	@$(BIN)/python -m tests.system_programs npm
+	rm -rf clients/dist
+	$(BIN)/python -m build --no-isolation --outdir clients/dist clients/python
+	$(BIN)/python -m twine check --strict clients/dist/*
+	$(BIN)/python -m clients.generate --typescript
+	npm ci --silent --prefix clients/typescript
+	cd clients/typescript && npm pack --silent --pack-destination ../dist
 
-# Other people's clients, as examples/clients has them, with the frameworks that they are for.
-examples: .venv/examples .venv/generators/ready
-	$(BIN)/pytest -q -m clients tests/gateway/search tests/gateway/http
+# Both packages as their users install them, with the frameworks that they are for: the examples.
+INSTALLED := .venv/clients
+examples: clients
+	rm -rf $(INSTALLED)
+	$(PYTHON) -m venv $(INSTALLED)
+	$(INSTALLED)/bin/python -m pip install --quiet --constraint constraints.txt "$$(echo clients/dist/*.whl)[langchain,llamaindex]"
+	npm install --silent --no-save --prefix $(INSTALLED) clients/dist/*.tgz typescript@5.9.3 @types/node@20
+	$(BIN)/pytest -q -m clients tests/gateway/clients
+
+# Uploads the clients of a tagged commit with your accounts, as `twine` and `npm login` know them.
+publish-clients: clients
+	$(BIN)/python -m deploy.release tagged
+	$(BIN)/python -m twine upload clients/dist/*.whl clients/dist/*.tar.gz
+	npm publish clients/dist/*.tgz
 
 .venv/imports: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports

@@ -3,13 +3,14 @@
     python -m deploy.release make [--key FILE] [--helm PROGRAM]
     python -m deploy.release verify --key FILE
     python -m deploy.release publish --registry HOST/NAME [--helm PROGRAM]
+    python -m deploy.release tagged
 
 `make` builds the package, the bill of materials of its installation (CycloneDX) and the chart, and
 states in `provenance.json` (SLSA provenance in a DSSE envelope) of which commit they are made. The
 key is a private one of Ed25519 in PEM, as `openssl genpkey -algorithm ed25519` makes it; without it
 a new one signs, for a rehearsal. `verify` takes the public one. `publish` uploads what `make` made
 of the commit that is checked out and tagged, with the accounts that twine, Helm and Docker are
-logged into.
+logged into. `tagged` only checks that it is, for the packages of the clients.
 """
 
 import argparse
@@ -61,6 +62,8 @@ def main(words: Sequence[str] | None = None) -> None:
             make(dist, arguments.key, arguments.helm)
         elif arguments.command == "verify":
             verify(dist, _public_key(arguments.key))
+        elif arguments.command == "tagged":
+            require_tag()
         else:
             publish(dist, arguments.registry, arguments.helm)
     except ReleaseRefused as error:
@@ -118,15 +121,20 @@ def publish(dist: Path, registry: str, helm: str) -> None:
     verify(dist, _public_key(dist / _PUBLIC_KEY))
     envelope = Envelope.from_dict(json.loads((dist / _PROVENANCE).read_bytes()))
     commit, _ = _commit()
-    tag = f"v{_version()}"
     if _commit_of(json.loads(envelope.payload)) != commit:
         raise ReleaseRefused("the files are of another commit: run `make package` again")
+    require_tag()
+    for command in publishing(dist, registry, helm):
+        _run(*command)
+
+
+def require_tag() -> None:
+    """Raises `ReleaseRefused` if the checkout is changed, or not tagged with the version."""
+    tag = f"v{_version()}"
     if _output("git", "status", "--porcelain"):
         raise ReleaseRefused("the checkout has changes: commit them")
     if tag not in _output("git", "tag", "--points-at", "HEAD").split():
         raise ReleaseRefused(f"the commit has no tag {tag}: git tag --sign {tag}")
-    for command in publishing(dist, registry, helm):
-        _run(*command)
 
 
 def publishing(dist: Path, registry: str, helm: str) -> list[list[str]]:
@@ -274,6 +282,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="the folder")
     commands = parser.add_subparsers(dest="command", required=True)
     making, verifying, uploading = (commands.add_parser(n) for n in ("make", "verify", "publish"))
+    commands.add_parser("tagged")
     making.add_argument("--key", type=Path, help="a private key of Ed25519, PEM")
     verifying.add_argument("--key", type=Path, required=True, help="the public key, PEM")
     uploading.add_argument("--registry", required=True, help="such as ghcr.io/you")

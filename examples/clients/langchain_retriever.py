@@ -1,45 +1,25 @@
-"""A retriever for LangChain.
+"""Finds with LangChain: asynchronously, and among documents in English alone.
 
+pip install nearhit-client[langchain]
 NEARHIT_URL=http://127.0.0.1:8080 NEARHIT_KEY=… python langchain_retriever.py "how many days?"
 """
 
-import os
+import asyncio
 import sys
 
-import httpx2
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-
-_METADATA = ("document_id", "title", "uri", "score", "scope", "tenant")
+from nearhit_client import AsyncClient, Client
+from nearhit_client.langchain import NearhitRetriever
 
 
-class NearhitRetriever(BaseRetriever):
-    url: str
-    key: str
-    top_k: int = 5
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
-    ) -> list[Document]:
-        answer = httpx2.post(
-            f"{self.url}/v1/search",
-            headers={"Authorization": f"Bearer {self.key}"},
-            json={"query": query, "top_k": self.top_k},
-        )
-        answer.raise_for_status()
-        return [
-            Document(
-                id=str(hit["chunk_id"]),
-                page_content=hit["text"],
-                # tenant: another one that has published the document, if it has.
-                metadata={name: hit[name] for name in _METADATA if name in hit},
+async def main(question: str) -> None:
+    with Client() as client:
+        async with AsyncClient() as async_client:
+            retriever = NearhitRetriever(
+                client=client, async_client=async_client, search={"top_k": 5}
             )
-            for hit in answer.json()["hits"]
-        ]
-
-
-if __name__ == "__main__":
-    retriever = NearhitRetriever(url=os.environ["NEARHIT_URL"], key=os.environ["NEARHIT_KEY"])
-    for document in retriever.invoke(sys.argv[1]):
+            found = await retriever.ainvoke(question, filter={"languages": ["en"]})
+    for document in found:
         print(document.metadata["document_id"], document.page_content)
+
+
+asyncio.run(main(sys.argv[1]))

@@ -3,38 +3,32 @@
 NEARHIT_URL=http://127.0.0.1:8080 NEARHIT_KEY=… python search_plan.py "annual leave" "25 days"
 """
 
-import os
 import sys
 
-import httpx2
+from nearhit_client import Client
 
 
 def main(topic: str, question: str) -> None:
-    plan = {
-        "steps": [
-            {"name": "topic", "query": topic, "top_k": 20},
-            {
-                "name": "details",
-                "query": question,
-                "filter": {"documents": {"from": "topic.document_ids"}},
-            },
-        ],
-        "output": ["details"],
-        "budget": {"time_ms": 2_000, "tokens": 1_000},
-    }
-    answer = httpx2.post(
-        f"{os.environ['NEARHIT_URL']}/v1/search/plan",
-        headers={"Authorization": f"Bearer {os.environ['NEARHIT_KEY']}"},
-        json=plan,
-    )
-    body = answer.raise_for_status().json()
-    for step in body["steps"]:
+    with Client() as nearhit:
+        answer = nearhit.search_plan(
+            steps=[
+                {"name": "topic", "query": topic, "top_k": 20},
+                {
+                    "name": "details",
+                    "query": question,
+                    "filter": {"documents": {"from": "topic.document_ids"}},
+                },
+            ],
+            output=["details"],
+            budget={"time_ms": 2_000, "tokens": 1_000},
+        )
+    for step in answer["steps"]:
         for hit in step["answer"]["hits"]:
             print(hit["document_id"], hit["text"])
         if step["left_out"]:
             print(step["left_out"], "more did not fit")
-    if body["unfinished"]:
-        print("not finished in time:", ", ".join(body["unfinished"]))
+    if answer["unfinished"]:
+        print("not finished in time:", ", ".join(answer["unfinished"]))
 
 
 main(*sys.argv[1:3])

@@ -79,6 +79,8 @@ def test_only_a_key_of_ed25519_signs(tmp_path: Path) -> None:
 def test_what_has_no_tag_is_not_published(dist: Path) -> None:
     with pytest.raises(SystemExit, match=r"commit them|has no tag v0\.1\.0"):
         release.main(["--dist", str(dist), "publish", "--registry", "registry.example/us"])
+    with pytest.raises(SystemExit, match=r"commit them|has no tag v0\.1\.0"):
+        release.main(["tagged"])  # of the clients
 
 
 def test_the_package_which_no_index_takes_back_is_uploaded_last(dist: Path) -> None:

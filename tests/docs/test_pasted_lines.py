@@ -38,7 +38,6 @@ _SERVERS = "its servers are the operator's; tests/gateway/cli/start/test_config_
 _STORES = "it needs another store; tests/gateway/extensions/import_ runs such lines"
 _PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
-_GENERATORS = "it needs an index of packages; `make examples` generates and runs these clients"
 _RECEIPTS = "it needs a gateway with a key; tests/gateway/extensions/receipts does these steps"
 # By the line's beginning.
 NOT_RUN = {
@@ -69,10 +68,6 @@ NOT_RUN = {
     "docker push": _CLUSTER,
     'curl -s "$NEARHIT_URL/v1/receipts/keys"': _RECEIPTS,
     "nearhit verify": _RECEIPTS,
-    "pip install openapi-python-client": _GENERATORS,
-    "openapi-python-client generate": _GENERATORS,
-    "npm install": _GENERATORS,
-    "npx openapi-typescript": _GENERATORS,
     "kubectl": _CLUSTER,
     "helm": _CLUSTER,
 }

@@ -1,4 +1,4 @@
-"""The examples of other people's clients, each run as it stands, against a gateway."""
+"""The examples of clients, each run as it stands, against a gateway."""
 
 import asyncio
 import os
@@ -16,8 +16,10 @@ from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
-CLIENTS = Path(__file__).parents[3] / "examples" / "clients"
-FRAMEWORKS = {"langchain_retriever.py", "llamaindex_retriever.py"}
+ROOT = Path(__file__).parents[3]
+CLIENTS = ROOT / "examples" / "clients"
+# What test_packages.py runs.
+INSTALLED = {"langchain_retriever.py", "llamaindex_retriever.py", "typescript_client.ts"}
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 
@@ -27,11 +29,12 @@ async def said(
     assert caller.key is not None
     url = str(caller.client.base_url).rstrip("/")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # for the command `nearhit`
+    variables = {"PATH": path, "PYTHONPATH": str(ROOT / "clients" / "python")}
     process = await asyncio.create_subprocess_exec(
         *command,
         *(("how many days of annual leave do I get?",) if asks else ()),
         *arguments,
-        env=os.environ | {"PATH": path, "NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
+        env=os.environ | variables | {"NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -41,11 +44,11 @@ async def said(
 
 
 def test_all_examples_are_run() -> None:
-    names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
+    names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh", ".ts")}
 
     searches = {"ordered_search.py", "popular_first.py", "search_plan.py", "subscriber.py"}
     others = {"curl.sh", "mcp_client.py", "openai_client.py", "provision.py", "receipt.sh"}
-    assert names == {*searches, *others, *FRAMEWORKS}
+    assert names == {*searches, *others, *INSTALLED}
 
 
 async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
@@ -151,13 +154,3 @@ async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
     assert "tools: search, fetch, list_sources, check_context, search_plan" in text
     assert "leave urn:nearhit:document:leave" in text
     assert text.rstrip().endswith("25 days of annual leave a year.")
-
-
-@pytest.mark.clients
-@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
-async def test_retrievers_of_frameworks_find_it(ana: Caller, name: str) -> None:
-    await ana.put("leave", LEAVE)
-
-    text = await said(ana, sys.executable, str(CLIENTS / name))
-
-    assert text.startswith("leave # Leave")

@@ -1,0 +1,1 @@
+"""Clients of the API, which are packages of their own."""

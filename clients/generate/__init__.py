@@ -1,0 +1,1 @@
+"""Writes the parts of the clients that say what the API says."""
