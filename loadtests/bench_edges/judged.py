@@ -8,8 +8,8 @@ from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
 from loadtests.bench_edges import edge_servers, faults
 from loadtests.bench_edges.edge_servers import EdgeServers
-from loadtests.mutants.lease_rules import MUTANTS
 from loadtests.mutants.mutant import Mutant
+from loadtests.mutants.rules import LEASE
 from loadtests.soak import broken_rules, outcome
 from loadtests.soak import run as soak_run
 from loadtests.soak.driver import Soak
@@ -73,7 +73,8 @@ def measure(run: Run) -> Section:
 
 def measure_mutants(run: Run) -> Section:
     """Rules of the read leases that are broken, which the judge has to find."""
-    return broken_rules.section(_MUTANTS_TEXT, MUTANTS, partial(_broken, run))
+    chosen = {name: LEASE[name] for name in run.picked([*LEASE])}
+    return broken_rules.section(_MUTANTS_TEXT, chosen, partial(_broken, run))
 
 
 def _broken(run: Run, name: str, mutant: Mutant) -> Soak:

@@ -6,11 +6,10 @@ FAMILY is `cache` or `lease`.
 import runpy
 import sys
 
-from loadtests.mutants import cache_rules, lease_rules
+from loadtests.mutants import rules
 
 if __name__ == "__main__":
     family, name = sys.argv[1:3]
     del sys.argv[1:3]
-    rules = {"cache": cache_rules.MUTANTS, "lease": lease_rules.MUTANTS}
-    rules[family][name].break_rules()
+    {"cache": rules.CACHE, "lease": rules.LEASE}[family][name].break_rules()
     runpy.run_module("gateway", run_name="__main__", alter_sys=False)

@@ -5,8 +5,8 @@ from typing import Any
 
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
-from loadtests.mutants.cache_rules import MUTANTS
 from loadtests.mutants.mutant import Mutant
+from loadtests.mutants.rules import CACHE
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak import broken_rules, outcome, run
@@ -53,7 +53,7 @@ def mutants(bench: Run) -> Section:
         with _running(launcher=("loadtests.mutants", "cache", name)) as started:
             return run.soaked(started, bench.data_folder, options, FAULTS)
 
-    chosen = {name: MUTANTS[name] for name in bench.picked([*MUTANTS])}
+    chosen = {name: CACHE[name] for name in bench.picked([*CACHE])}
     return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
 
 
