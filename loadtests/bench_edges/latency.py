@@ -1,4 +1,7 @@
-"""Answers at home and far away, with read leases and without, interleaved in one run."""
+"""Answers at home and far away, with read leases and without, interleaved in one run.
+
+A size that is picked is the percentage of the distances between the regions.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -33,7 +36,8 @@ _COLUMNS = {
 
 def measure(run: Run) -> Section:
     rounds = run.sized(1_000, 60)
-    with regions.running() as started, ExitStack() as stack:
+    (distance,) = run.sizes(100, quick=(100,))
+    with regions.running(distance / 100) as started, ExitStack() as stack:
         gateways = {
             (name, kind): region.gateway({}, leased=kind == _LEASED)
             for name, region in started.by_name.items()

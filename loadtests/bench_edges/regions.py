@@ -1,5 +1,6 @@
 """Three regions on one machine: the home of the primary, and two far ones with a standby each."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -55,13 +56,17 @@ class Region:
 
 @dataclass(slots=True)
 class Regions:
-    """by_name: home first. judge: a link without delay, for an observer."""
+    """by_name: home first. judge: a link without delay, for an observer.
+
+    delays: the factor of all delays.
+    """
 
     folder: Path
     programs: PostgresPrograms
     by_name: Mapping[str, Region]
     judge: Link
     admin_key: str
+    delays: float
     primary_name: str = HOME
 
     @property
@@ -81,7 +86,8 @@ class Regions:
 
     def way_ms(self, region: str, other: str) -> int:
         """The delay of a byte from one region to the other."""
-        return _ONE_WAY_MS.get(frozenset((region, other)), 0)
+        one_way_ms = _ONE_WAY_MS.get(frozenset((region, other)), 0)
+        return math.ceil(one_way_ms * self.delays)
 
     def lead(self, region: Region) -> None:
         """Connect the region with the primary."""
@@ -125,14 +131,15 @@ class Regions:
 
 
 @contextmanager
-def running() -> Iterator[Regions]:
+def running(delays: float = 1.0) -> Iterator[Regions]:
     """All servers but the gateways."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         programs, data = PostgresPrograms.create(folder)
         admin_key = service.new_admin_key()
         by_name = {name: _region(stack, folder, programs, name, admin_key) for name in (HOME, *FAR)}
-        regions = Regions(folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key)
+        judge = Link(folder / "judge" / SOCKET)
+        regions = Regions(folder, programs, by_name, judge, admin_key, delays)
         primary = PostgresProcess(
             programs, data, _sockets(folder, HOME), name=HOME, primary=by_name[HOME].link.host
         )

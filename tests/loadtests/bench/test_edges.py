@@ -13,7 +13,7 @@ from loadtests.servers.faults.link import Link
 from loadtests.servers.postgres.postgres_programs import SOCKET
 
 ONE_WAY_MS = 20
-SECONDS_MAX = 480  # servers start and stop, and the machine may be busy
+SECONDS_MAX = 240  # servers start and stop, and the machine may be busy
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_link_without_a_delay_is_no_relay(folder: Path) -> None:
 @pytest.mark.slow
 def test_answers_near_and_far_are_measured(tmp_path: Path) -> None:
     report = tmp_path / "edges.json"
-    options = ("--only", "latency", "--quick", "--report", str(report))
+    options = ("--only", "latency", "--quick", "--pick", "2", "--report", str(report))
     command = [sys.executable, "-m", "loadtests.bench_edges", *options]
 
     done = subprocess.run(  # noqa: S603  ours
@@ -115,4 +115,5 @@ def test_answers_near_and_far_are_measured(tmp_path: Path) -> None:
     )
 
     assert done.returncode in (0, 1), done.stderr  # on a busy machine it may miss a target
-    assert "| b, lease |" in report.read_text(), done.stderr
+    assert report.exists(), done.stderr
+    assert "| b, lease |" in report.read_text()
