@@ -9,7 +9,7 @@ failed   an error that no fault of that moment explains
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
@@ -112,15 +112,11 @@ class Audit:
     def violation(
         self, violation: Violation, answer: ObservedAnswer, more: Mapping[str, Any]
     ) -> None:
+        names = ("gateway", "tier", "asked_s", "answered_s", "floors", "revisions")
         details = {
             "who": _who(answer.viewer),
             "call": [answer.read.call.path, answer.read.call.body.decode(errors="replace")],
-            "gateway": answer.gateway,
-            "tier": answer.tier,
-            "asked_s": answer.asked_s,
-            "answered_s": answer.answered_s,
-            "floors": dict(answer.floors),
-            "revisions": dict(answer.revisions),
+            **{name: getattr(answer, name) for name in names},
             **more,
         }
         self._record(violation, answer.read.path, details)
@@ -155,16 +151,15 @@ class Audit:
                 self.violation("lost", answer, {"document": document_id, "known": history})
 
     def _unlisted(self, answer: ObservedAnswer) -> list[str]:
-        names = [passage.document_id for passage in answer.shown.passages]
-        listed = set(names)
-        last = names[-1] if len(names) == PAGE else None
+        read, listed = answer.read, [one.document_id for one in answer.shown.passages]
+        is_whole = len(listed) < PAGE
         return [
             document_id
             for document_id in self.state.rights.documents(answer.viewer.tenant)
-            if document_id > answer.read.after
-            and (last is None or document_id <= last)
+            if document_id > read.after
+            and (is_whole or document_id <= listed[-1])
             and document_id not in listed
-            and (not answer.read.source or source_of(document_id) == answer.read.source)
+            and (not read.source or source_of(document_id) == read.source)
         ]
 
     def _record(self, violation: Violation, path: str, details: Mapping[str, Any]) -> None:
@@ -182,11 +177,8 @@ class Audit:
 
 def _who(viewer: Viewer) -> dict[str, Any]:
     return {
-        "tenant": viewer.tenant,
-        "subject": viewer.subject,
-        "scopes": viewer.scopes,
-        "groups": None if viewer.groups is None else sorted(viewer.groups),
-        "sources": None if viewer.sources is None else sorted(viewer.sources),
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in asdict(viewer).items()
     }
 
 

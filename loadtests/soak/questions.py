@@ -1,7 +1,6 @@
 """Questions of words of the documents, and Zipf's law for how often each is asked. Pure."""
 
 import re
-from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -47,15 +46,13 @@ class Zipf(Generic[T]):
         return self._things[:count]
 
     def draw(self, random: Random) -> T:
-        return self._things[bisect(self._sums, random.random() * self._sums[-1])]
+        return random.choices(self._things, cum_weights=self._sums)[0]
 
 
 def made_of(texts: Iterable[str], count: int, random: Random) -> list[SoakQuestion]:
     """Generate questions of a few neighbouring words each, some with unusual options."""
     word_lists = [text_words for text in texts if len(text_words := words(text)) > max(_WORDS)]
-    return (
-        [_question(random.choice(word_lists), random) for _ in range(count)] if word_lists else []
-    )
+    return [_question(random.choice(word_lists), random) for _ in range(count if word_lists else 0)]
 
 
 def words(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import orjson
 from loadtests.workload.rights import Rights
 from loadtests.workload.writes import LeaveGroup, RemoveDocument, ShareDocument, Write
 
+_NOBODY = frozenset[str]()
 _WORDS = 12  # of the document, so that it is among the first hits of everyone who may read it
 
 
@@ -28,31 +29,25 @@ def of(write: Write, rights: Rights, subjects: Collection[tuple[str, str]]) -> L
             if (tenant, subject) not in subjects:
                 return None
             groups = rights.groups(tenant, subject)
+            own, left = _tokens(subject, groups), _tokens(subject, groups - {group})
             for document_id, (text, readers) in rights.documents(tenant).items():
-                if _reads(subject, groups, readers) and not _reads(
-                    subject, groups - {group}, readers
-                ):
+                if readers & own and not readers & left:
                     return Loss(tenant, subject, document_id, _question(text))
         case ShareDocument() | RemoveDocument():
-            stored = rights.documents(write.tenant).get(write.document_id)
-            after = write.readers if isinstance(write, ShareDocument) else frozenset[str]()
-            for tenant, subject in subjects if stored else ():
-                groups = rights.groups(tenant, subject)
-                if (
-                    stored is not None
-                    and tenant == write.tenant
-                    and _reads(subject, groups, stored[1])
-                    and not _reads(subject, groups, after)
-                ):
-                    return Loss(tenant, subject, write.document_id, _question(stored[0]))
+            text, readers = rights.documents(write.tenant).get(write.document_id, ("", _NOBODY))
+            after = write.readers if isinstance(write, ShareDocument) else _NOBODY
+            for tenant, subject in subjects:
+                own = _tokens(subject, rights.groups(tenant, subject))
+                if tenant == write.tenant and readers & own and not after & own:
+                    return Loss(tenant, subject, write.document_id, _question(text))
         case _:
             pass
     return None
 
 
-def _reads(subject: str, groups: Collection[str], readers: frozenset[str]) -> bool:
-    own = {"public", "tenant", f"user:{subject}", *(f"group:{group}" for group in groups)}
-    return not readers.isdisjoint(own)
+def _tokens(subject: str, groups: Collection[str]) -> frozenset[str]:
+    """The readers that the subject is."""
+    return frozenset({"public", "tenant", f"user:{subject}", *(f"group:{name}" for name in groups)})
 
 
 def _question(text: str) -> bytes:
