@@ -3,7 +3,7 @@
 import pytest
 
 from nearhit_client import AsyncClient, NearhitError
-from tests.gateway.rag.conftest import Served
+from tests.gateway.extensions.rag.conftest import Served
 from tests.stub_openai import Stream, StubOpenAI
 
 pytestmark = pytest.mark.anyio
