@@ -78,6 +78,8 @@ from gateway.http.responses import cache_headers as cache_headers
 from gateway.http.responses import json_response as json_response
 from gateway.http.responses import read_response as read_response
 from gateway.http.responses import with_revision as with_revision
+from gateway.http.revalidation import CONFIRMED_S_MAX as CONFIRMED_S_MAX
+from gateway.http.revalidation import Revalidation as Revalidation
 from gateway.http.route import ApiRoute as ApiRoute
 from gateway.http.route import Parameter as Parameter
 from gateway.http.route import Preference as Preference
@@ -93,6 +95,7 @@ from gateway.monitoring.metrics import Metrics as Metrics
 from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
 from gateway.monitoring.search_metrics import Outcome as Outcome
+from gateway.recording import shown as shown
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.schemas import Body as Body

@@ -136,10 +136,10 @@ TYPES: Sequence[ProblemType] = (
         "answer-outdated",
         (409,),
         "Answer outdated",
-        "While `POST /v1/answer` wrote its text, a hit was changed, removed or shared with fewer, "
-        "or the caller's rights have changed. The rest of the text is not sent.",
-        "Discard what a stream has sent, and ask again: the next answer is written from what you "
-        "may read now.",
+        "While the answer was made, a document in it was changed, removed or shared with fewer, or "
+        "the caller's rights have changed. Nothing of it, or no more of a text, is sent.",
+        "Discard what a stream has sent, and ask again: the next answer is made of what you may "
+        "read now.",
     ),
     ProblemType(
         "revision-unknown",

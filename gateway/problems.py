@@ -252,8 +252,8 @@ def revision_unknown(detail: str) -> Problem:
 
 def answer_outdated() -> Problem:
     detail = (
-        "While the answer was written, a hit was changed, removed or shared with fewer, or your "
-        "rights have changed. Ask again."
+        "While the answer was made, a document in it was changed, removed or shared with fewer, or "
+        "your rights have changed. Ask again."
     )
     return Problem(409, "answer-outdated", detail, headers=_RETRY)
 

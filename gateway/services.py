@@ -276,7 +276,14 @@ async def _join_rooms(
             settings=settings,
             stores=stores,
             http=http_services.build(
-                settings, metrics, auth, store, denials, documents.writer.threads, tracing
+                settings,
+                metrics,
+                auth,
+                store,
+                denials,
+                documents.writer.threads,
+                stores.visible_documents,
+                tracing,
             ),
             caches=caches,
             search=search,

@@ -17,11 +17,15 @@ TOKENS = 3  # that each text is said to use
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """retry: the header that says when to come again; a millisecond spares the tests the wait."""
+    """retry: the header that says when to come again; a millisecond spares the tests the wait.
+
+    waits: what it waits for before it is sent.
+    """
 
     body: bytes
     status: int = 200
     retry: str | None = "Retry-After-Ms: 1"
+    waits: asyncio.Event | None = None
 
     def __bytes__(self) -> bytes:
         lines = (
@@ -120,6 +124,8 @@ class StubOpenAI:
         path, asked = await _read(reader)
         match self._answer(path, asked):
             case Reply() as reply:
+                if reply.waits is not None:
+                    await reply.waits.wait()
                 writer.write(bytes(reply))
             case Stream() as stream:
                 await self._write(stream, reader, writer)

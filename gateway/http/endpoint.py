@@ -5,6 +5,7 @@
 3. body     read under a deadline, a least rate and the limit on memory for bodies
 4. slot     only a request that has arrived whole counts against the worker's concurrency
 5. handler  of the route's room
+6. rights   of a caller who waited for what it reads are confirmed again
 
 A failure that the client has caused also counts against the client's address.
 """
@@ -35,9 +36,11 @@ from gateway.http.admission import Slot
 from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
 from gateway.http.request_context import RequestContext
+from gateway.http.revalidation import Revalidation
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
+from gateway.recording import shown
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from index.tenants.principals import Claims, Principal
@@ -61,6 +64,7 @@ class Endpoint:
         self._body_bytes_max = route.body_bytes_max(settings)
         self._sufficient_roles = SUFFICIENT.get(route.needs, frozenset())
         self._timeout_s_max = settings.deadline_s if route.is_read else math.inf
+        self._is_confirmed = route.is_read or route.is_generated
         self._parameters = request_url.known_parameters(route)
         self._resource = protected_resource.build(settings) if route.is_resource else None
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
@@ -152,7 +156,15 @@ class Endpoint:
             if principal is not None:
                 _count(principal, trace, http)
             context = self._context(request, http, digest, principal, sent, slot, min_revision)
+            return await self._handle_confirmed(context)
+
+    async def _handle_confirmed(self, context: RequestContext[Any]) -> Response:
+        if not self._is_confirmed or context.caller is None:
             return await self._route.handle(context)
+        with shown.recording() as shows:
+            response = await self._route.handle(context)
+            await Revalidation(context, shows).require_valid()
+        return response
 
     def _context(
         self,

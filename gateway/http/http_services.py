@@ -20,6 +20,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.recording.denial_log import DenialLog
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Tracing
+from index.documents.visible_documents import VisibleDocuments
 
 _TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not measured
 
@@ -44,6 +45,7 @@ class HttpServices:
     known_heads: KnownHeads
     rights_as_of: dict[str, tuple[bytes, bytes]]
     threads: FairThreads
+    visible_documents: VisibleDocuments
     tracing: Tracing | None = None
 
 
@@ -54,6 +56,7 @@ def build(
     store: RedisStore,
     denials: DenialLog,
     threads: FairThreads,
+    visible_documents: VisibleDocuments,
     tracing: Tracing | None,
 ) -> HttpServices:
     deadlines = Deadlines()
@@ -100,6 +103,7 @@ def build(
         ),
         rights_as_of=rights_as_of,
         threads=threads,
+        visible_documents=visible_documents,
         tracing=tracing,
     )
 

@@ -90,6 +90,8 @@ class RequestContext(Generic[RoomServices_co]):
         if SUFFICIENT[self.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.needs}.")
         act_as(admitted.principal)
+        if trace.admitted is None:
+            trace.admitted = admitted
         return admitted
 
     def span(self, name: str) -> AbstractContextManager[None]:

@@ -5,7 +5,7 @@ are parsed from its body later.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from common.shares.budget import FairBudget
 from common.shares.turns import map_in_steps
 from gateway.background.background_flush import BackgroundFlush
 from gateway.document_address import address_of
+from gateway.recording import shown
 from gateway.recording.answer_log import LoggedAnswer
 from index.audit.audit_log import ReadEvent, parts
 from index.tenants.principals import Principal
@@ -124,8 +125,16 @@ class ReadLog:
                 len(answer.durations_s),
             )
 
-    def documents(self, principal: Principal | Reader, documents: Iterable[str]) -> None:
-        """Record that the principal gets these documents other than by a search answer."""
+    def documents(
+        self, principal: Principal | Reader, documents: Collection[str], *, by_role: bool = False
+    ) -> None:
+        """Record that the principal gets these documents other than by a search answer.
+
+        by_role: and not because its grants admit them.
+        """
+        shows = shown.CURRENT.get()
+        if shows is not None and isinstance(principal, Principal) and not by_role:
+            shows.documents.append((principal, documents))
         if self._is_on:
             now_s = self._now_s()
             reader = Reader(principal.tenant, principal.subject, principal.key_id)

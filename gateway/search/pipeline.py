@@ -24,6 +24,7 @@ from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
+from gateway.recording import shown
 from gateway.search.answer_keys import (
     AnswerKey,
     known_key,
@@ -124,6 +125,8 @@ def record_served(
 
     trace: of the request, if it is for this answer alone.
     """
+    if (shows := shown.CURRENT.get()) is not None:
+        shows.answers.append((search.principal, served.body))
     duration_s = None if trace is None else time.perf_counter() - trace.started_s
     services.answer_log.add(
         search.principal, search.query, served, duration_s, is_question=not search.body.typing

@@ -71,6 +71,32 @@ class VisibleDocuments:
         )
         return sorted(row["document_key"] for row in rows)
 
+    async def count(
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        documents: Sequence[tuple[str, str]],
+        chunk_ids: Sequence[int],
+        *,
+        sees_inactive: bool = False,
+    ) -> int:
+        """How many of these documents and chunks, together, the scope and the filter admit.
+
+        documents: tenant and identifier of each. sees_inactive: as in `read`.
+        """
+        row = await self._searching.row(
+            "search_documents.count",
+            *filter_args(scope, document_filter),
+            [document_id for _, document_id in documents],
+            scope.public,
+            [tenant for tenant, _ in documents],
+            sees_inactive,
+            chunk_ids,
+        )
+        assert row is not None, "it returns one row"
+        visible: int = row["visible"]
+        return visible
+
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
         """By source, the number of admitted active documents."""
         rows = await self._searching.rows(

@@ -101,10 +101,18 @@ ORDER BY created_at DESC, file_id DESC LIMIT $19;
 :attached_files
   AND file_id = $18;
 
+-- fragment: is_visible
+-- $14 include public documents of other tenants, $16 as $14 of `get`.
+:passes_filter
+AND (
+    (tenant = $1 AND :is_admitted AND (is_active OR $16::boolean OR :is_owned))
+    OR (tenant <> $1 AND 'public' = ANY (readers) AND is_active AND :includes_others
+        AND NOT :is_of_deleted_tenant)
+)
+
 -- name: get_of
--- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`, $17
--- whether with its chunks. Another tenant's comes without its owner and its other readers, whom only its
--- own tenant may know.
+-- $13 document, $15 its tenant, $17 whether with its chunks. Another tenant's comes without its owner and its
+-- other readers, whom only its own tenant may know.
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
@@ -116,12 +124,30 @@ SELECT
         FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
     ) END AS chunk_rows
 FROM documents JOIN document_texts USING (document_key)
-WHERE tenant = $15 AND document_id = $13 AND :passes_filter
-  AND (
-      (tenant = $1 AND :is_admitted AND (is_active OR $16::boolean OR :is_owned))
-      OR (tenant <> $1 AND 'public' = ANY (readers) AND is_active AND :includes_others
-          AND NOT :is_of_deleted_tenant)
-  );
+WHERE tenant = $15 AND document_id = $13 AND :is_visible;
+
+-- name: count
+-- $13 documents, $15 their tenants, $17 chunks: how many of all these the caller may see.
+SELECT (
+    SELECT count(*)
+    FROM unnest($15::text[], $13::text[]) AS names (named_tenant, named_id)
+    CROSS JOIN LATERAL (
+        SELECT FROM documents
+        WHERE tenant = named_tenant AND document_id = named_id AND :is_visible
+        OFFSET 0
+    ) AS visible
+) + (
+    SELECT count(*)
+    FROM unnest($17::bigint[]) AS chunks (named_chunk)
+    CROSS JOIN LATERAL (
+        SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = named_chunk OFFSET 0
+    ) AS of_chunk
+    CROSS JOIN LATERAL (
+        SELECT FROM documents
+        WHERE documents.document_key = of_chunk.document_key AND :is_visible
+        OFFSET 0
+    ) AS visible
+) AS visible;
 
 -- name: sources
 -- $13 limit: the sources of the tenant's active documents, and the number of documents of each.

@@ -1,10 +1,9 @@
 """One run of `POST /v1/answer`: interpret, search, generate; as one body or as a stream.
 
-Each piece of the text, and the hits, are confirmed before they are sent; see `revalidation`.
+Each piece of the text, and the hits, are confirmed before they are sent; see `Revalidation`.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,11 +15,13 @@ from starlette.responses import Response
 
 from common import background_tasks
 from gateway.extension import (
+    CONFIRMED_S_MAX,
     AnsweredSearch,
     Event,
     EventSender,
     EventStream,
     RequestContext,
+    Revalidation,
     problems,
     response_headers,
     run_while_connected,
@@ -33,7 +34,6 @@ from gateway.extensions.answers.answer_generator import AnswerGenerator
 from gateway.extensions.answers.answer_schemas import AnswerBody
 from gateway.extensions.answers.answer_services import AnswerServices
 from gateway.extensions.answers.citations import CitationParser
-from gateway.extensions.answers.revalidation import CONFIRMED_S_MAX, Revalidation
 from gateway.extensions.answers.text_cache import GeneratedText, Material, OnText, TextCache
 from index.errors import BudgetSpent
 
@@ -48,12 +48,11 @@ SendEvent: TypeAlias = Callable[[Event], Awaitable[None]]
 class _RetrievedHits:
     """The hits to answer from.
 
-    answered: the search; None if the gate is closed. begun_at_s: before it read its caller.
+    answered: the search; None if the gate is closed.
     fallback: the answer without a model, if no hit is good enough.
     """
 
     answered: AnsweredSearch | None
-    begun_at_s: float
     query: str
     hits: Sequence[Mapping[str, Any]]
     headers: Mapping[str, str]
@@ -84,10 +83,9 @@ async def write_response(context: RequestContext[AnswerServices], body: AnswerBo
 async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -> _RetrievedHits:
     services = context.services.search
     interpreted = await services.interpret(context, body)
-    begun_at_s = time.monotonic()
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
-        return _RetrievedHits(None, begun_at_s, body.query, (), headers, gate="closed")
+        return _RetrievedHits(None, body.query, (), headers, gate="closed")
     answered = await search_as_caller(context, services, interpreted.body)
     request, served = answered.request, answered.answer
     answer = orjson.loads(served.body)
@@ -97,7 +95,6 @@ async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -
         fallback = confidence.fallback or _FALLBACK
     return _RetrievedHits(
         answered,
-        begun_at_s,
         request.query.text,
         answer["hits"],
         _headers(
@@ -132,11 +129,7 @@ class _AnswerRun:
         self._passages: list[Passage] = generator.select_passages(found)
         self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
-        self._revalidation = (
-            Revalidation(context, retrieved.answered, retrieved.hits, retrieved.begun_at_s)
-            if retrieved.answered is not None
-            else None
-        )
+        self._revalidation = Revalidation.of_shown(context)
 
     async def respond(self) -> Response:
         """The whole answer in one body. Raises a `Problem` if the model fails, or rights end."""
@@ -153,8 +146,7 @@ class _AnswerRun:
         response = Response(
             orjson.dumps(body), media_type="application/json", headers=self._retrieved.headers
         )
-        if self._revalidation is not None:
-            await self._revalidation.confirm()
+        await self._revalidation.confirm()
         return response
 
     async def stream_events(self, send: EventSender) -> None:
@@ -162,7 +154,7 @@ class _AnswerRun:
 
         async def send_valid(event: Event) -> None:
             async def make_event() -> Event:
-                await self._require_valid()
+                await self._revalidation.require_valid()
                 return event
 
             await send.send_made(make_event)
@@ -174,11 +166,6 @@ class _AnswerRun:
         except Exception as error:
             problem = problems.from_exception(error, self._context.trace.request_id)
             await send(Event("error", problem.body()))
-
-    async def _require_valid(self) -> None:
-        """As `Revalidation.require_valid`; without a search there is nothing to protect."""
-        if self._revalidation is not None:
-            await self._revalidation.require_valid()
 
     def _summary(self, written: GeneratedText) -> dict[str, Any]:
         return {
@@ -199,7 +186,7 @@ class _AnswerRun:
         text.add_done_callback(lambda _: pieces.put_nowait(None))
         try:
             while (piece := await _next_piece(pieces)) is not None:
-                await self._require_valid()
+                await self._revalidation.require_valid()
                 if piece:
                     await self._send_piece(piece, send_event)
             return await text

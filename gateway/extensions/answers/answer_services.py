@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 from cache.answers import Answers
-from cache.invalidation.drain import ChangeFeed
 from common.processes.worker_pool import WorkerPool
 from gateway.extension import SearchServices
 from gateway.extensions.answers.answer_generator import AnswerGenerator
 from gateway.extensions.answers.conversation_compressor import ConversationCompressor
-from index.invalidation.changes import ChangeSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +14,9 @@ class AnswerServices:
     """generator: None if no language model is configured for answers.
 
     texts: the cached texts of the language model; see `text_cache`.
-    feed: of the primary; a revocation is not acknowledged later for a standby that is behind.
     """
 
     generator: AnswerGenerator | None
     search: SearchServices
     texts: Answers
     compressors: WorkerPool[ConversationCompressor]
-    feed: ChangeFeed[ChangeSet]

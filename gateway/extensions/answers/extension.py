@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from gateway.extension import (
     ApiRoute,
-    ChangeLogFeed,
     Extension,
     Services,
     body_limit,
@@ -25,7 +24,6 @@ from gateway.extensions.answers import (
 from gateway.extensions.answers.answer_generator import AnswerGenerator
 from gateway.extensions.answers.answer_services import AnswerServices
 from gateway.extensions.answers.conversation_compressor import compressor_pool
-from index.invalidation.changes import ChangeLog
 
 _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
     ApiRoute(
@@ -57,7 +55,7 @@ _ROUTES: tuple[ApiRoute[AnswerServices], ...] = (
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerServices]:
     """Raises `CommandError` if the configured prompt is invalid."""
-    stores, texts = services.stores, services.caches.new_answers("text")
+    texts = services.caches.new_answers("text")
     async with compressor_pool() as compressors, AsyncExitStack() as stack:
         generator, on_close = await asyncio.to_thread(_generator, services)
         for close in on_close:
@@ -67,7 +65,6 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerService
             services.search,
             texts,
             compressors,
-            ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
         )
         await texts.drain_background()
 

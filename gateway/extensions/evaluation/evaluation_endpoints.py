@@ -66,17 +66,18 @@ async def make_questions(context: RequestContext[EvaluationServices]) -> Respons
     documents, threads = context.services.documents, context.services.threads_of(caller)
     document_ids = [*judged_questions.spread(await _listed(documents, caller), _READ_MAX)]
     await context.spend(len(document_ids))
-    found = list[HeadedSection]()
+    found, read = list[HeadedSection](), list[str]()
     for document_id in document_ids:
         dated = await documents.stores.visible_documents.read(
             full_scope(caller), caller.principal.filter, document_id
         )
         if dated is not None:  # else it was deleted since it was listed
+            read.append(document_id)
             number = _SECTIONS_MAX // len(document_ids)
             found += await threads.run(_sections, document_id, dated.document.text, number)
-    documents.read_log.documents(caller.principal, document_ids)
+    documents.read_log.documents(caller.principal, read)
     made = await threads.run(judged_questions.of_sections, found, body.number)
-    return read_response(MadeQuestionsAnswer(questions=tuple(made), documents=len(document_ids)))
+    return read_response(MadeQuestionsAnswer(questions=tuple(made), documents=len(read)))
 
 
 async def _listed(documents: DocumentServices, caller: AuthenticatedRequest) -> list[str]:

@@ -86,7 +86,7 @@ async def get_faq(context: RequestContext[DocumentServices]) -> Response:
     document_id = faq_document.document_id_of(_faq_id(context))
     stored = await context.services.stores.documents.stored(caller.principal.tenant, document_id)
     document = _require_faq(caller, None if stored is None else stored.document)
-    context.services.read_log.documents(caller.principal, [document_id])
+    context.services.read_log.documents(caller.principal, [document_id], by_role=True)
     return preconditions.with_etag(
         context.request, document, read_response(faq_document.to_faq(document))
     )
@@ -129,7 +129,7 @@ def log_reads(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, page: list[StoredFaq]
 ) -> None:
     document_ids = [row.document.document_id for row in page]
-    context.services.read_log.documents(caller.principal, document_ids)
+    context.services.read_log.documents(caller.principal, document_ids, by_role=True)
 
 
 def _require_faq(_: AuthenticatedRequest, stored: Document | None) -> Document:

@@ -18,9 +18,11 @@ from gateway.extension import (
     SearchBody,
     SearchRequest,
     SearchServices,
+    address_of,
     full_scope,
     schemas,
     search_consistently,
+    shown,
 )
 from gateway.extensions.why_not import explanation, left_out
 from gateway.extensions.why_not.explanation import Explanation
@@ -146,7 +148,15 @@ class WhyNot:
             change=change,
         )
         last_read = relaxed.chunks if compared is None else compared.chunks
+        self._record_shown(missed, answer)
         return _Examined(answer, last_read.revisions)
+
+    def _record_shown(self, missed: MissedDocument, answer: WhyNotAnswer) -> None:
+        if (shows := shown.CURRENT.get()) is not None:
+            principal = missed.caller.principal
+            passages = (answer.best, answer.last, answer.duplicate_of)
+            shows.documents.append((principal, [address_of(principal.tenant, *missed.document)]))
+            shows.chunks.append((principal, [each.chunk_id for each in passages if each]))
 
     async def _relax(
         self, missed: MissedDocument, obstacles: _Obstacles

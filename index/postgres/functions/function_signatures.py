@@ -149,6 +149,9 @@ SIGNATURES: Mapping[str, Signature] = {
         "search_documents.page_of_source": f"""
             {_FILTER}, text, text, bigint, boolean, text -> {_DOCUMENT}
         """,
+        "search_documents.count": f"""
+            {_FILTER}, text[], boolean, text[], boolean, bigint[] -> visible bigint
+        """,
         "search.vectors": f"{_SEARCHED}, bigint[], text -> chunk_id bigint, dense halfvec",
         "search_facets.counts": f"""
             {_SEARCHED}, text[], text[], bigint, integer -> documents bigint, field text, values

@@ -68,6 +68,7 @@ OF_SEVERAL_TENANTS = {
     "search": "public documents of other tenants",
     "search_confirmation.confirm": "questions of several tenants in one statement",
     "search_confirmation.confirm_filtered": "public documents of other tenants",
+    "search_documents.count": "public documents of other tenants",
     "search_documents.file": "jobs by identifier",
     "search_documents.files": "the same",
     "search_documents.newest_files": "the same",

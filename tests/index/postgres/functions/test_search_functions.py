@@ -148,6 +148,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.page(ANA, Filter(), after="", limit=100)
     await documents.page(ANA, Filter(), after="", source=known.document.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
+    assert await documents.count(ANA, Filter(), [("acme", "acme1"), ("beta", "beta1")], ()) == 2
     passage = HeldPassage(None, "acme", "acme1", None)
     await HeldPassages(recorded).check(ANA, Filter(), [passage])
     request = AttachRequest("ben", None, "key_1")

@@ -1,0 +1,144 @@
+"""What is confirmed of a response that its caller has waited for, and what ends it."""
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from cache.protocol import Revisions
+from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.http.revalidation import Revalidation
+from gateway.problems import Problem
+from gateway.recording.shown import Shown
+from index.tenants.principals import Principal
+
+pytestmark = pytest.mark.anyio
+
+PRINCIPAL = Principal(b"digest", "key", "acme", "ana", (), ("reader",), None, "h", 1)
+BEFORE = AuthenticatedRequest(PRINCIPAL, *2 * (Revisions("h", {"acme": 7}),))
+LATER = Revisions("h", {"acme": 8})
+BODY = b"""{"hits": [
+    {"chunk_id": 11, "text": "t", "relations": [{"document_id": "law", "tenant": "beta"}]},
+    {"chunk_id": 12, "text": "t"}
+]}"""
+
+
+@dataclass
+class Request:
+    """Of Ana, who has waited for it. now: as whom it is authenticated next. gone: of what it shows.
+
+    asked: the documents and chunks that were counted.
+    """
+
+    now: AuthenticatedRequest = BEFORE
+    gone: int = 0
+    started_s: float = -math.inf
+    is_away: bool = False
+    shown: Shown = field(default_factory=lambda: Shown(answers=[(PRINCIPAL, BODY)]))
+    asked: list[tuple[Any, Any]] = field(default_factory=list)
+
+    @property
+    def trace(self) -> Any:
+        return SimpleNamespace(admitted=BEFORE, started_s=self.started_s)
+
+    @property
+    def principal(self) -> Principal:
+        return PRINCIPAL
+
+    @property
+    def http(self) -> Any:
+        return SimpleNamespace(visible_documents=self)
+
+    @property
+    def threads(self) -> Any:
+        return self
+
+    async def map(self, function: Any, texts: Any) -> list[Any]:
+        return [*map(function, texts)]
+
+    async def count(self, _scope: Any, _filter: Any, documents: Any, chunks: Any, **_: bool) -> int:
+        self.asked.append((documents, chunks))
+        return len(documents) + len(chunks) - self.gone
+
+    async def authenticate(self, **_: Any) -> AuthenticatedRequest:
+        if self.is_away:
+            await asyncio.get_running_loop().create_future()
+        return self.now
+
+    def revalidation(self, check_s_max: float = 60.0) -> Revalidation:
+        return Revalidation(cast("Any", self), self.shown, check_s_max=check_s_max)
+
+
+async def test_while_nothing_moves_no_document_is_counted() -> None:
+    request = Request()
+
+    await request.revalidation().require_valid()
+
+    assert request.asked == []
+
+
+async def test_what_has_just_begun_or_was_just_confirmed_is_not_confirmed() -> None:
+    just_begun = Request(is_away=True, started_s=time.perf_counter() + 60)
+
+    await just_begun.revalidation().require_valid()
+
+
+async def test_after_a_change_all_that_is_shown_is_counted_once() -> None:
+    request = Request(now=replace(BEFORE, revisions=LATER))
+    request.shown.documents.append((PRINCIPAL, ["leave", "urn:nearhit:public:beta:tax"]))
+    request.shown.chunks.append((PRINCIPAL, [12, 13]))
+    revalidation = request.revalidation()
+
+    await revalidation.confirm()
+    await revalidation.confirm()
+
+    assert request.asked == [([("acme", "leave"), ("beta", "law"), ("beta", "tax")], [11, 12, 13])]
+
+
+async def test_a_shown_chunk_that_is_gone_ends_the_response() -> None:
+    request = Request(now=replace(BEFORE, revisions=LATER), gone=1)
+
+    with pytest.raises(Problem) as ended:
+        await request.revalidation().confirm()
+
+    assert (ended.value.status, ended.value.kind) == (409, "answer-outdated")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"groups": ("a",)}, {"scopes": ("public",)}, {"roles": ("admin",)}, {"history": "restored"}],
+    ids=str,
+)
+@pytest.mark.parametrize("shows_something", [True, False])
+async def test_other_rights_end_the_response(
+    other: dict[str, Any], *, shows_something: bool
+) -> None:
+    request = Request(now=replace(BEFORE, principal=replace(PRINCIPAL, **other)))
+    if not shows_something:
+        request.shown.answers.clear()
+
+    with pytest.raises(Problem) as ended:
+        await request.revalidation().confirm()
+
+    assert ended.value.kind == "answer-outdated"
+
+
+async def test_a_caller_that_was_only_read_again_keeps_its_response() -> None:
+    read_again = replace(PRINCIPAL, access_revision=2)
+
+    await Request(now=replace(BEFORE, principal=read_again)).revalidation().confirm()
+
+
+async def test_what_may_be_older_is_not_compared_with_what_is_stored_now() -> None:
+    older = replace(BEFORE, revisions=LATER, age_s=1.0)
+
+    await Request(now=older, gone=1).revalidation().confirm()
+
+
+async def test_a_confirmation_that_takes_too_long_ends_the_response() -> None:
+    with pytest.raises(TimeoutError):
+        await Request(is_away=True).revalidation(check_s_max=0.01).confirm()
