@@ -26,6 +26,10 @@ from gateway.admin.quota_endpoints import month_of as month_of
 from gateway.admin.quota_endpoints import quotas_answer as quotas_answer
 from gateway.admin.quota_schemas import QuotasAnswer as QuotasAnswer
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
+from gateway.answer_codec import decode_answer as decode_answer
+from gateway.answer_codec import decode_in_steps as decode_in_steps
+from gateway.answer_codec import encode_answer as encode_answer
+from gateway.answer_codec import split_answer as split_answer
 from gateway.auth import protected_resource as protected_resource
 from gateway.auth.authenticated_request import AuthenticatedRequest as AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator as Authenticator

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import orjson
 
 from cache.cached_question import CachedQuestion
 from cache.errors import ChangeFeedUnavailable
@@ -17,6 +16,7 @@ from cache.semantic import error_limit, guards
 from cache.semantic.error_limit import PairCounts
 from cache.semantic.guards import Features
 from cache.semantic.pair_stats import TenantStats
+from gateway.answer_codec import chunk_ids
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
 from index.tenants.semantic_counts import SemanticCountStore
@@ -63,7 +63,7 @@ class QuestionSimilarity:
         return guards.may_share(self._features(cached), self._features(question))
 
     def hits(self, body: bytes) -> Sequence[int]:
-        return [hit["chunk_id"] for hit in orjson.loads(body)["hits"]]
+        return chunk_ids(body)
 
     def _load(self, language: str) -> None:
         lexical.load({language})

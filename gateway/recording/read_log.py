@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from common.audit_actor import SYSTEM, AuditActor
 from common.shares.budget import FairBudget
 from common.shares.turns import map_in_steps
+from gateway.answer_codec import split_answer
 from gateway.background.background_flush import BackgroundFlush
 from gateway.document_address import address_of
 from gateway.recording import shown
@@ -263,8 +264,12 @@ def _shares(total_max: int) -> FairBudget:
 
 def _addresses(tenant: str, body: bytes) -> set[str]:
     """Of the documents in an answer to a caller of the tenant."""
-    hits = _ReadAnswer.model_validate_json(body).hits
-    return {address_of(tenant, hit.tenant or tenant, hit.document_id) for hit in hits}
+    parts = map(_ReadAnswer.model_validate_json, split_answer(body))
+    return {
+        address_of(tenant, hit.tenant or tenant, hit.document_id)
+        for part in parts
+        for hit in part.hits
+    }
 
 
 def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:

@@ -4,7 +4,6 @@ import asyncio
 from contextlib import suppress
 from typing import Literal, Protocol, TypeAlias
 
-import orjson
 import structlog
 
 from cache.answers import Answers
@@ -12,6 +11,7 @@ from cache.invalidation.drain import CountEvent
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from common.errors import Saturated
+from gateway.answer_codec import decode_in_steps
 from gateway.search.response_body import AnswerBuilder
 from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable, VectorRefused
@@ -122,7 +122,7 @@ class CacheAuditor:
         self, scope: Scope, query: Query, body: bytes, revisions: Revisions
     ) -> bool:
         """Whether the body shows a document that its scope does not admit at these revisions."""
-        hits = orjson.loads(body)["hits"]
+        hits = (await decode_in_steps(body))["hits"]
         shown = {(hit.get("tenant", scope.tenant), hit["document_id"]) for hit in hits}
         for tenant, document_id in sorted(shown):
             if await self._documents.read_of(scope, Filter(), tenant, document_id) is None:

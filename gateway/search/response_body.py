@@ -1,6 +1,5 @@
 """An answer computed from the index: the bytes that are sent, cached and compared."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -10,6 +9,7 @@ import orjson
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from common.shares.threads import FairThreads
+from gateway.answer_codec import encode_answer
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.search.answer_bytes import require_short
 from gateway.search.search_steps import PostprocessedHits, SearchSteps
@@ -21,7 +21,8 @@ from index.search.ranking.fusion import LegRank
 from index.search.searcher import Searcher, SearchResult
 from index.search.tables.related import RelatedDocument
 
-_SCORE = attrgetter("score")  # of a hit
+_SCORE, _TEXT = attrgetter("score"), attrgetter("text")  # of a hit
+_STEP_CHARACTERS_MAX = 131_072  # encoded in a millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,14 @@ class AnswerBuilder:
             assert self.steps is not None, "a search that asks for steps is refused without them"
             processed = await self.steps.postprocess(result.hits, query, scope.tenant)
             missing_parts |= processed.failures
-        if query.metadata:
-            body = await self.threads.run(scope.tenant, encode, result, query, processed)
+        if (
+            processed is None
+            and not query.metadata
+            and sum(map(len, map(_TEXT, result.hits))) <= _STEP_CHARACTERS_MAX
+        ):
+            body = orjson.dumps(_fields(result, query), option=orjson.OPT_UTC_Z)
         else:
-            body = encode(result, query, processed)
+            body = await self.threads.run(scope.tenant, encode, result, query, processed)
         return ComputedAnswer(
             require_short(body),
             Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
@@ -93,30 +98,31 @@ class AnswerBuilder:
 
 
 def encode(result: SearchResult, query: Query, processed: PostprocessedHits | None = None) -> bytes:
-    """The body as it is sent and cached; it does not tell how it was computed.
+    """The body as it is sent and cached.
 
-    processed: the hits of a query with postprocessing. With metadata it reads so many values that
-    the event loop must not wait for it.
+    processed: the hits of a query with postprocessing. The event loop must not wait for long texts,
+    nor for metadata, which has as many values.
     """
+    return encode_answer(_fields(result, query, processed))
+
+
+def _fields(
+    result: SearchResult, query: Query, processed: PostprocessedHits | None = None
+) -> dict[str, Any]:
+    """They do not tell how the answer was computed."""
     body: dict[str, Any] = {}
     tenant = result.scope.tenant
     if processed is None:
         body["hits"] = [_hit(hit, query, tenant) for hit in result.hits]
     else:
         body |= _postprocessed(processed, query, tenant)
-    if query.metadata:  # of so many values that a thread has to give way between two hits
-        body["hits"] = [*map(_encoded, body["hits"])]
     if query.explain:
         body["corrections"] = result.corrections
     if query.facets:
         body["facets"] = result.facets
     if result.low_confidence:
         body["low_confidence"] = True  # the last field: `search_metrics` looks for it there
-    return orjson.dumps(body, option=orjson.OPT_UTC_Z)
-
-
-def _encoded(hit: Mapping[str, Any]) -> orjson.Fragment:
-    return orjson.Fragment(orjson.dumps(hit, option=orjson.OPT_UTC_Z))
+    return body
 
 
 def _postprocessed(processed: PostprocessedHits, query: Query, tenant: str) -> dict[str, Any]:

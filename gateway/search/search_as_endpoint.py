@@ -5,10 +5,10 @@ The audit log's row is committed before the answer is sent: no look is without i
 
 from dataclasses import replace
 
-import orjson
 from starlette.responses import Response
 
 from gateway import problems
+from gateway.answer_codec import decode_in_steps
 from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext
 from gateway.search.pipeline import AnsweredSearch, get_or_compute
@@ -49,11 +49,12 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         raise problems.invalid_field(f"search.{error.field}", str(error)) from None
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
+    hits = (await decode_in_steps(answer.body))["hits"]
     await services.stores.audit_log.append_search_as(
         admin.tenant,
         body.subject,
         list(body.groups),
-        sorted({address_of_hit(admin.tenant, hit) for hit in orjson.loads(answer.body)["hits"]}),
+        sorted({address_of_hit(admin.tenant, hit) for hit in hits}),
     )
     context.trace.mark("audit")
     answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))

@@ -22,6 +22,7 @@ from gateway.extension import (
     EventStream,
     RequestContext,
     Revalidation,
+    decode_in_steps,
     problems,
     response_headers,
     run_while_connected,
@@ -88,7 +89,7 @@ async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -
         return _RetrievedHits(None, body.query, (), headers, gate="closed")
     answered = await search_as_caller(context, services, interpreted.body)
     request, served = answered.request, answered.answer
-    answer = orjson.loads(served.body)
+    answer = await decode_in_steps(served.body)
     fallback = None
     if not answer["hits"] or answer.get("low_confidence"):
         confidence = await services.stores.confidences.read(request.scope.tenant)

@@ -5,11 +5,12 @@ The asker is not recorded. A process that is killed loses the questions of its l
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from pydantic import BaseModel
 
 from common.shares.turns import map_in_steps
-from gateway.extension import FlushBuffer, new_id
+from gateway.extension import FlushBuffer, new_id, split_answer
 from gateway.extensions.curation.low_confidence_store import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
@@ -84,6 +85,6 @@ def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuesti
 
 def _to_item(item: tuple[tuple[str, str], _PendingQuestion]) -> LowConfidenceItem:
     (tenant, _), pending = item
-    best = _Answer.model_validate_json(pending.body).hits[:_HITS_MAX]
-    hits = [hit.model_dump(exclude_none=True) for hit in best]
+    parts = map(_Answer.model_validate_json, islice(split_answer(pending.body), _HITS_MAX))
+    hits = [hit.model_dump(exclude_none=True) for part in parts for hit in part.hits]
     return LowConfidenceItem(tenant, new_id("cur"), pending.question, hits, pending.count)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import orjson
 from starlette.responses import Response
 
 from cache.lookup import ServedAnswer
@@ -17,6 +16,7 @@ from gateway.extension import (
     SearchBody,
     SearchServices,
     address_of_hit,
+    decode_answer,
     encode_json,
     freshness_of,
     full_scope,
@@ -131,7 +131,7 @@ def _measured(
 ) -> tuple[MeasuredAnswer, ...]:
     measured = []
     for question, answer in zip(body.questions, served, strict=True):
-        hits = orjson.loads(answer.body)["hits"]
+        hits = decode_answer(answer.body)["hits"]
         recall, mrr, ndcg = measures.of_hits(question, hits, body.top_k)
         first = address_of_hit(own_tenant, hits[0]) if hits else None
         measured.append(MeasuredAnswer(first=first, recall=recall, mrr=mrr, ndcg=ndcg))

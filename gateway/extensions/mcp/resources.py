@@ -8,6 +8,7 @@ import orjson
 from gateway.extension import (
     Headers,
     RequestContext,
+    decode_in_steps,
     require_within_limits,
     search_as_caller,
 )
@@ -26,9 +27,8 @@ async def read(
     require_within_limits(body)
     answered = await search_as_caller(context, context.services.search, body)
     tenant = answered.request.scope.tenant
-    text = results.search(
-        orjson.loads(answered.answer.body), tenant=tenant, tokens_max=results.TOKENS_MAX
-    )
+    answer = await decode_in_steps(answered.answer.body)
+    text = results.search(answer, tenant=tenant, tokens_max=results.TOKENS_MAX)
     contents = [{"uri": uri, "mimeType": "application/json", "text": text.decode()}]
     fields = {"contents": contents, "ttlMs": 0, "cacheScope": "private"}
     return orjson.dumps(fields)[1:-1], answer_headers(context, answered)

@@ -18,6 +18,7 @@ from gateway.extension import (
     RequestContext,
     SearchBody,
     address_of,
+    decode_in_steps,
     full_scope,
     parse_address,
     problems,
@@ -104,7 +105,7 @@ async def search(
     else:
         request = await parser.parse_long(context.threads, principal, sent, read)
     answered = await serve(context, services, request)
-    return _search_result(context.services, answered), answer_headers(context, answered)
+    return await _search_result(context.services, answered), answer_headers(context, answered)
 
 
 def _search_body(arguments: McpArguments) -> SearchBody:
@@ -113,16 +114,15 @@ def _search_body(arguments: McpArguments) -> SearchBody:
     return body
 
 
-def _search_result(services: McpServices, answered: AnsweredSearch) -> bytes:
+async def _search_result(services: McpServices, answered: AnsweredSearch) -> bytes:
     """The answer's body as a tool result, encoded once per cached body."""
     answer, tenant = answered.answer, answered.request.scope.tenant
     body = answer.body
     cached = services.tool_results.get(answer.key)
     if cached is not None and cached[0] is body:
         return cached[1]
-    result = tool_result(
-        results.search(orjson.loads(body), tenant=tenant, tokens_max=results.TOKENS_MAX)
-    )
+    decoded = await decode_in_steps(body)
+    result = tool_result(results.search(decoded, tenant=tenant, tokens_max=results.TOKENS_MAX))
     services.tool_results.put(tenant, answer.key, (body, result))
     return result
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from gateway.extension import decode_answer, encode_answer
 from gateway.extensions.plans.plan_run import AnsweredStep, AnsweredSteps
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
 from index.text import token_estimate
@@ -38,12 +39,12 @@ def _within_tokens(body: bytes, tokens_max: int | None) -> tuple[bytes, int, int
     """
     if tokens_max is None:
         return body, 0, 0
-    answer: dict[str, Any] = orjson.loads(body)
+    answer = decode_answer(body)
     hits, tokens = answer["hits"], 0
     for number, hit in enumerate(hits):
         needed = _tokens(hit)
         if tokens + needed > tokens_max:
-            return orjson.dumps(answer | {"hits": hits[:number]}), len(hits) - number, tokens
+            return encode_answer(answer | {"hits": hits[:number]}), len(hits) - number, tokens
         tokens += needed
     return body, 0, tokens
 

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import orjson
-
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.extension import (
@@ -25,6 +23,8 @@ from gateway.extension import (
     SearchRequest,
     SearchRound,
     SearchServices,
+    decode_in_steps,
+    encode_answer,
 )
 from gateway.extensions.plans import references
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
@@ -46,8 +46,8 @@ class AnsweredStep:
     request: SearchRequest | None = None
     served: ServedAnswer | None = None
 
-    def hits(self) -> list[Hit]:
-        hits: list[Hit] = orjson.loads(self.body)["hits"]
+    async def hits(self) -> list[Hit]:
+        hits: list[Hit] = (await decode_in_steps(self.body))["hits"]
         return hits
 
 
@@ -100,7 +100,7 @@ class PlanRun:
 
     async def _run_step(self, number: int, step: StepBody, searches: SearchRound) -> None:
         started_s = time.perf_counter()
-        hits = {name: self.answered[name].hits() for name in step.needs}
+        hits = {name: await self.answered[name].hits() for name in step.needs}
         resolved: Resolved = {}
         request = served = None
         if isinstance(step, SearchStepBody):
@@ -113,7 +113,7 @@ class PlanRun:
                 body = served.body
         else:
             combined = combine(step.operation, [hits[name] for name in step.of])
-            body = orjson.dumps({"hits": combined[: step.top_k]})
+            body = encode_answer({"hits": combined[: step.top_k]})
         self.held.hold(body)
         seconds = time.perf_counter() - started_s
         self.answered[step.name] = AnsweredStep(body, seconds, resolved, request, served)

@@ -19,6 +19,7 @@ from gateway.extension import (
     McpTool,
     RequestContext,
     answers_headers,
+    decode_answer,
     field_errors,
     problems,
     schemas,
@@ -226,7 +227,7 @@ def _encode_steps(plan: PlanBody, answered: AnsweredSteps, tenant: str, tokens_m
     remaining = tokens_max - len(orjson.dumps(fields)) // mcp_results.BYTES_PER_TOKEN
     steps = []
     for number, name in enumerate(names):
-        answer = orjson.loads(answered[name].body)
+        answer = decode_answer(answered[name].body)
         share = remaining // (len(names) - number)
         encoded = mcp_results.search(answer, tenant=tenant, tokens_max=share)
         remaining -= min(share, len(encoded) // mcp_results.BYTES_PER_TOKEN + 1)

@@ -8,11 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
 import structlog
 
 from common.shares.threads import FairThreads
-from gateway.extension import Order, PostprocessedHits, Reranker, RerankerUnavailable
+from gateway.extension import (
+    Order,
+    PostprocessedHits,
+    Reranker,
+    RerankerUnavailable,
+    decode_answer,
+)
 from gateway.extensions._chat import prompt_quoting
 from gateway.extensions._chat.budgeted_chat import BudgetedChat
 from gateway.extensions._chat.errors import ChatTooLate, ChatUnavailable
@@ -87,7 +92,7 @@ def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
     indexes = {hit.chunk_id: index for index, hit in enumerate(hits)}
     order = [
         (indexes.pop(hit["chunk_id"]), hit["rerank_score"])
-        for hit in orjson.loads(body)["hits"]
+        for hit in decode_answer(body)["hits"]
         if hit["chunk_id"] in indexes
     ]
     return LlmOutput(order=[*order, *((index, None) for index in indexes.values())])

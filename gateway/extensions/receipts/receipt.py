@@ -5,14 +5,14 @@ public keys can verify it without asking the gateway; see `nearhit verify`.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import jwt
-import orjson
 from jwt import PyJWK, PyJWS
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gateway.extension import decode_answer
 from gateway.extensions.receipts.receipt_keys import ALGORITHM, ReceiptKeys
 
 TYPE = "nearhit-receipt+jws"
@@ -79,7 +79,7 @@ def verify(
         raise InvalidReceipt("it was made for another request")
     if answer is not None and digest(answer) != statement.answer:
         raise InvalidReceipt("it was made for another answer")
-    if answer is not None and chunk_digests(answer) != statement.chunks:
+    if answer is not None and chunk_digests(decode_answer(answer)) != statement.chunks:
         raise InvalidReceipt("its chunks are not those of the answer")
     return statement
 
@@ -88,10 +88,9 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def chunk_digests(answer: bytes) -> tuple[str, ...]:
-    """Of an answer that Nearhit has made."""
-    hits: Sequence[Mapping[str, Any]] = orjson.loads(answer)["hits"]
-    return tuple(digest(hit["text"].encode()) for hit in hits[:CHUNKS_MAX])
+def chunk_digests(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """answer: decoded."""
+    return tuple(digest(hit["text"].encode()) for hit in answer["hits"][:CHUNKS_MAX])
 
 
 def _open(receipt: str, published: Mapping[str, Any]) -> Statement:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cache.lookup import ServedAnswer
-from gateway.extension import SearchRequest, revision_header
+from gateway.extension import SearchRequest, decode_in_steps, revision_header
 from gateway.extensions.receipts import receipt
 from gateway.extensions.receipts.receipt import AuditLogHead, Statement
 from gateway.extensions.receipts.receipt_keys import ReceiptKeys
@@ -40,7 +40,7 @@ class ReceiptIssuer:
             scope=search.scope.fingerprint.hex(),
             revision=revision_header(served.valid_until, tenant).decode(),
             answer=receipt.digest(served.body),
-            chunks=receipt.chunk_digests(served.body),
+            chunks=receipt.chunk_digests(await decode_in_steps(served.body)),
             audit_log=head and AuditLogHead(number=head.number, hash=head.hash.hex()),
         )
         return b"nearhit-receipt", receipt.sign(statement, self._keys).encode()

@@ -1,6 +1,6 @@
 """What an event reports: how the answer differs from the one that its receiver has seen.
 
-Pure. An event's id names its number and the digest of its answer, so that a receiver that comes
+An event's id names its number and the digest of its answer, so that a receiver that comes
 back with it proves what it has seen, even to a database that was restored and numbers anew.
 """
 
@@ -11,6 +11,9 @@ from hashlib import blake2b
 from typing import Any
 
 import orjson
+
+from common.shares.turns import map_in_steps
+from gateway.extension import decode_in_steps
 
 _EVENT_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{16})", re.ASCII)
 _DIGEST_BYTES = 16
@@ -66,13 +69,13 @@ def parse_event_id(text: str) -> EventId | None:
     return None if match is None else EventId(int(match[1]), match[2])
 
 
-def watched_answer(body: bytes) -> WatchedAnswer:
+async def watched_answer(body: bytes) -> WatchedAnswer:
     """body: of a search's answer."""
-    answer = orjson.loads(body)
+    answer = await decode_in_steps(body)
     return WatchedAnswer(
         blake2b(body, digest_size=_DIGEST_BYTES).digest(),
         answer["hits"],
-        tuple(map(_reference, answer["hits"])),
+        tuple(await map_in_steps(_reference, answer["hits"])),
         bool(answer.get("low_confidence")),
     )
 

@@ -208,7 +208,7 @@ class SubscriptionWatcher:
     async def _report(
         self, search: SearchRequest, valid: ValidAnswer, since_s: float
     ) -> AnswerEvent | None:
-        answer = answer_events.watched_answer(valid.answer.body)
+        answer = await answer_events.watched_answer(valid.answer.body)
         seen = await self._what_is_seen(answer)
         if seen is not None and seen.digest == answer.digest:
             return None

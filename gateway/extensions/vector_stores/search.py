@@ -15,6 +15,7 @@ from gateway.extension import (
     SearchBody,
     address_of_hit,
     answers_headers,
+    decode_answer,
     freshness_of,
     full_scope,
     json_response,
@@ -112,7 +113,7 @@ def _found_files(
     own_tenant: str, source: str, served: Sequence[ServedAnswer], files_max: int
 ) -> tuple[FoundFile, ...]:
     """In a thread: the metadata of the hits may have a million values."""
-    hits = _merge_hits([orjson.loads(answer.body)["hits"] for answer in served], files_max)
+    hits = _merge_hits([decode_answer(answer.body)["hits"] for answer in served], files_max)
     return tuple(_found_file(own_tenant, source, hit) for hit in hits)
 
 

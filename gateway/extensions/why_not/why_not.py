@@ -19,6 +19,7 @@ from gateway.extension import (
     SearchRequest,
     SearchServices,
     address_of,
+    decode_in_steps,
     full_scope,
     schemas,
     search_consistently,
@@ -187,7 +188,7 @@ class WhyNot:
         tenant = asked.scope.tenant
         hits = [
             (hit.get("tenant", tenant), hit["document_id"])
-            for hit in orjson.loads(answer.body)["hits"]
+            for hit in (await decode_in_steps(answer.body))["hits"]
         ]
         return hits.index(missed.document) + 1 if missed.document in hits else None
 

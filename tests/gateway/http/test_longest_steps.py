@@ -1,5 +1,6 @@
 """No step of the event loop is long, whatever a request sends or reads: others' come between.
 
+Nor is a call of C in a thread, which holds the interpreter as long.
 The client is a thread, so that all of a step is the worker's. Its processor time counts, not the
 time that others' threads take from it; and of several tries the quickest, as the first ones load
 what a call needs.
@@ -28,6 +29,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.longest_call import LongestCall
 from tests.gateway.support.longest_step import LongestStep
 from tests.gateway.support.routes import ROUTES
 
@@ -68,7 +70,16 @@ class WideEmbedder(StaticEmbedder):
 
 
 @pytest.fixture(scope="module")
-async def gateway(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Gateway]:
+def calls() -> Iterator[LongestCall]:
+    """The calls of all threads that the gateway makes."""
+    with LongestCall().measured() as longest:
+        yield longest
+
+
+@pytest.fixture(scope="module")
+async def gateway(
+    servers: Servers, databases: DatabaseCopies, calls: LongestCall
+) -> AsyncIterator[Gateway]:
     async with (
         fresh_settings(servers, databases) as settings,
         running(settings.model_copy(update={"deadline_s": 60.0}), WideEmbedder()) as made,
@@ -116,7 +127,8 @@ def send(caller: Caller, method: str, path: str, body: bytes | None, media_type:
         connection.close()
 
 
-async def longest_step_s(
+async def longest_hold_s(
+    calls: LongestCall,
     caller: Caller,
     method: str,
     path: str,
@@ -124,14 +136,18 @@ async def longest_step_s(
     media_type: str = "application/json",
     statuses: Sequence[int] = (200,),
 ) -> float:
-    """The longest step of the quickest try. body_of: of each, so that no cache has the answer."""
+    """The longest step or call of the quickest try.
+
+    body_of: of each try, so that no cache has the answer.
+    """
     least_s = np.inf
     for number in range(TRIES):
         body = body_of(number)
+        calls.reset()
         async with LongestStep() as step:
             status = await asyncio.to_thread(send, caller, method, path, body, media_type)
         assert status in statuses or not statuses, (path, status)
-        least_s = min(least_s, step.seconds)
+        least_s = min(least_s, max(step.seconds, calls.seconds))
         if least_s < STEP_S_MAX:
             break
     return least_s
@@ -158,6 +174,24 @@ def plan(**fields: Any) -> Callable[[int], bytes]:
         return orjson.dumps({"steps": steps})
 
     return body_of
+
+
+def union(number: int) -> bytes:
+    """Of the hits of two steps, with their metadata."""
+    queries = {"a": f"leave {number}", "b": f"staff {number}"}
+    steps = [
+        {"name": name, "query": query, "top_k": 60, "metadata": True}
+        for name, query in queries.items()
+    ]
+    both = {"name": "both", "operation": "union", "of": [*queries], "top_k": 60}
+    return orjson.dumps(
+        {"steps": [*steps, both], "output": ["both"], "budget": {"tokens": 200_000}}
+    )
+
+
+def search_as(number: int) -> bytes:
+    query = {"query": f"leave {number} staff", "top_k": 60, "metadata": True}
+    return orjson.dumps({"subject": "u1", "search": query})
 
 
 def store_search(number: int) -> bytes:
@@ -190,6 +224,8 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], bytes | None]]] = {
     "filter": ("POST", "/v1/search", search(filter=FILTER)),
     "batch": ("POST", "/v1/search/batch", batch(filter=FILTER)),
     "plan": ("POST", "/v1/search/plan", plan(tokens=200_000)),
+    "union": ("POST", "/v1/search/plan", union),
+    "search as": ("POST", "/v1/search/as", search_as),
     "a tool's plan": ("POST", "/mcp", tool("search_plan", **orjson.loads(plan()(0)))),
     "store": ("POST", "/v1/vector_stores/wiki/search", store_search),
     "keys": ("GET", "/v1/keys", nothing),
@@ -200,10 +236,12 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], bytes | None]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_no_step_of_a_request_for_much_is_long(ana: Caller, case: str) -> None:
+async def test_no_step_of_a_request_for_much_is_long(
+    calls: LongestCall, ana: Caller, case: str
+) -> None:
     method, path, body_of = CASES[case]
 
-    assert await longest_step_s(ana, method, path, body_of) < STEP_S_MAX
+    assert await longest_hold_s(calls, ana, method, path, body_of) < STEP_S_MAX, calls.name
 
 
 def requests(route: ApiRoute[Any]) -> Iterator[tuple[str, bytes | None]]:
@@ -234,7 +272,9 @@ def requests(route: ApiRoute[Any]) -> Iterator[tuple[str, bytes | None]]:
             yield f"numbers in {name}", with_fields(**{name: [1] * (bytes_max // 2)})
 
 
-async def test_no_step_is_long_on_any_route(gateway: Gateway, ana: Caller) -> None:
+async def test_no_step_is_long_on_any_route(
+    calls: LongestCall, gateway: Gateway, ana: Caller
+) -> None:
     provisioner = await gateway.caller("idp", roles=["provisioner"])
     callers = {"operator": gateway.operator, "provisioner": provisioner}
     long: dict[str, float] = {}
@@ -243,7 +283,7 @@ async def test_no_step_is_long_on_any_route(gateway: Gateway, ana: Caller) -> No
         path = re.sub(r"\{[^}]*\}", "name", route.path)
         for kind, body in requests(route):
             request = (caller, route.method, path, partial(_same, body), media_type)
-            step_s = await longest_step_s(*request, statuses=())
+            step_s = await longest_hold_s(calls, *request, statuses=())
             if step_s >= STEP_S_MAX:
                 long[f"{route.method} {route.path}: {kind}"] = step_s
 
