@@ -34,9 +34,8 @@ export function render(content, { fields, signal }) {
 
 function tenantForm(fields) {
   const tenant = h("input", { type: "search", autocomplete: "off", required: true });
-  const form = filterForm({ tenant: ["Tenant whose keys you work with", tenant] }, fields, () => {
-    location.hash = `#/keys?tenant=${segment(form.filter().tenant)}`;
-  });
+  const show = () => (location.hash = `#/keys?tenant=${segment(form.filter().tenant)}`);
+  const form = filterForm({ tenant: ["Tenant", tenant] }, fields, show, "Show keys");
   return form.node;
 }
 

@@ -112,7 +112,7 @@ function cell(column, row, index) {
  * A form that narrows a list. controls: by the name of the query's field, [label, control]. fields: of
  * the address, which fill it first. onFilter: called after a change. `filter` answers what was chosen.
  */
-export function filterForm(controls, fields, onFilter) {
+export function filterForm(controls, fields, onFilter, action = "Filter") {
   const place = h("div");
   const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, [, control]]) => [name, control.value.trim()]));
   const narrow = () => {
@@ -122,7 +122,7 @@ export function filterForm(controls, fields, onFilter) {
   const node = h(
     "form",
     { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(node, place, narrow)) },
-    h("div", { class: "row end filters" }, Object.entries(controls).map(([name, [label, control]]) => field(label, control, { name })), h("button", { type: "submit" }, "Filter")),
+    h("div", { class: "row end filters" }, Object.entries(controls).map(([name, [label, control]]) => field(label, control, { name })), h("button", { type: "submit" }, action)),
     place,
   );
   fieldsOf(node).write(fields);
