@@ -37,7 +37,9 @@ from gateway.auth.authenticator import utc_now as utc_now
 from gateway.auth.credentials import key_digest as key_digest
 from gateway.auth.credentials import make_secret as make_secret
 from gateway.auth.credentials import new_id as new_id
+from gateway.auth.freshness import MIN_REVISION_PATTERN as MIN_REVISION_PATTERN
 from gateway.auth.freshness import latest_revisions as latest_revisions
+from gateway.auth.freshness import parse_min_revision as parse_min_revision
 from gateway.auth.freshness import revision_header as revision_header
 from gateway.auth.freshness import strictest as strictest
 from gateway.auth.jwk import thumbprint as thumbprint

@@ -105,29 +105,49 @@ AND (
 )
 
 -- name: held
--- $1 to $14 as in search.sql; of each passage that the caller was given before, in their order: $15 its chunk or
--- null, $16 the tenant and $17 the identifier of its document, or null. What no search can find looks like what
--- does not exist.
+-- $1 to $14 as in search.sql. $15 JSON, of the passages that the caller was given before, in their order: `chunks`,
+-- `tenants` and `documents` of each, or null. $16 and $17: the least revision of the tenant and of the public
+-- partition that one came with, or null; $18, $19 and $20 the most changes since, added chunks and characters of
+-- these to read.
+-- One row: of visible chunks the documents, of visible documents the fields, what replaces them, and what was
+-- written and added since. What no search can find looks like what does not exist.
+--
+-- Each table is read by an array of keys, and each document is admitted once. IN (…) IS TRUE is a hashed subplan,
+-- where a join may compare each row with each.
 WITH admitted AS MATERIALIZED (:admitted),
-found AS MATERIALIZED (
-    SELECT place, of_chunk.document_key IS NOT NULL AS has_chunk, of_passage.*
-    FROM unnest($15::bigint[], $16::text[], $17::text[])
-        WITH ORDINALITY AS held (held_chunk, held_tenant, held_document, place)
-    LEFT JOIN LATERAL (
-        SELECT document_key, tenant, document_id, updated_at
-        FROM chunk_texts JOIN documents USING (document_key)
-        WHERE chunk_texts.chunk_id = held_chunk AND :can_be_found
-        OFFSET 0
-    ) AS of_chunk ON true
-    LEFT JOIN LATERAL (
-        SELECT of_chunk.* WHERE of_chunk.document_key IS NOT NULL
-        UNION ALL
-        SELECT document_key, tenant, document_id, updated_at
-        FROM documents
-        WHERE of_chunk.document_key IS NULL
-          AND tenant = held_tenant AND document_id = held_document AND :can_be_found
-    ) AS of_passage ON true
+held AS MATERIALIZED (
+    SELECT * FROM json_to_record($15::json) AS held (chunks bigint[], tenants text[], documents text[])
 ),
+held_chunks AS MATERIALIZED (
+    SELECT chunk_id, document_key FROM chunk_texts WHERE chunk_id = ANY ((SELECT chunks FROM held)::bigint[])
+),
+of_chunks AS MATERIALIZED (
+    SELECT document_key, tenant, document_id, updated_at FROM documents
+    WHERE document_key = ANY (ARRAY(SELECT DISTINCT document_key FROM held_chunks)) AND :can_be_found
+),
+found_chunks AS MATERIALIZED (
+    SELECT chunk_id, document_key FROM held_chunks
+    WHERE (document_key IN (SELECT document_key FROM of_chunks)) IS TRUE
+),
+named AS MATERIALIZED (
+    SELECT DISTINCT held_tenant, held_document
+    FROM held CROSS JOIN LATERAL
+        unnest(chunks, tenants, documents) AS passages (held_chunk, held_tenant, held_document)
+    WHERE held_document IS NOT NULL AND (held_chunk IN (SELECT chunk_id FROM found_chunks)) IS NOT TRUE
+),
+of_names AS MATERIALIZED (
+    SELECT document_key, tenant, document_id, updated_at FROM documents
+    WHERE tenant = $1 AND document_id = ANY (ARRAY(SELECT held_document FROM named WHERE held_tenant = $1))
+      AND :can_be_found
+    UNION ALL
+    SELECT of_others.* FROM named CROSS JOIN LATERAL (
+        SELECT document_key, tenant, document_id, updated_at FROM documents
+        WHERE tenant = held_tenant AND document_id = held_document AND :can_be_found
+        OFFSET 0
+    ) AS of_others
+    WHERE held_tenant <> $1
+),
+found AS MATERIALIZED (SELECT * FROM of_chunks UNION ALL SELECT * FROM of_names),
 replacing AS (
     SELECT tenant, document_id, metadata -> 'replaces' AS replaces FROM documents
     WHERE :is_own AND chunks > 0 AND metadata ? 'replaces' AND :passes_filter
@@ -137,17 +157,69 @@ replacing AS (
       AND metadata ? 'replaces' AND :passes_filter AND NOT :is_of_deleted_tenant
 ),
 replaced AS MATERIALIZED (
-    SELECT tenant, replaced_id, min(document_id) AS replaced_by
+    SELECT tenant, replaced_id #>> '{}' AS replaced_id, min(document_id) AS replaced_by
     FROM replacing CROSS JOIN LATERAL jsonb_array_elements(
         CASE jsonb_typeof(replaces) WHEN 'array' THEN replaces ELSE jsonb_build_array(replaces) END
     ) AS items (replaced_id)
-    -- IS TRUE keeps it a hashed subplan: each replaced document is looked up once, where a join may compare
-    -- it with each passage.
-    WHERE (replaced_id IN (SELECT to_jsonb(document_id) FROM found WHERE document_id IS NOT NULL)) IS TRUE
+    WHERE (replaced_id IN (SELECT to_jsonb(document_id) FROM found)) IS TRUE
       AND replaced_id <> to_jsonb(document_id)
     GROUP BY tenant, replaced_id
+),
+later AS MATERIALIZED (
+    SELECT tenant AS partition, revision, committed_at, added_chunks FROM change_log
+    WHERE (tenant = $1 AND revision > $16::bigint) OR (tenant = 'public' AND revision > $17::bigint)
+),
+few AS MATERIALIZED (
+    SELECT
+        CASE
+            WHEN (SELECT count(*) FROM later) > $18::bigint THEN false
+            ELSE (SELECT coalesce(sum(cardinality(added_chunks)), 0) FROM later) <= $19::bigint
+        END AS are_few
+),
+added AS MATERIALIZED (
+    SELECT partition, revision, chunks.*, sum(length(text)) OVER (ORDER BY chunk_id) AS characters
+    FROM later CROSS JOIN LATERAL unnest(added_chunks) AS added_chunk
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, document_key, start_at, end_at, text FROM chunk_texts
+        WHERE chunk_id = added_chunk AND (document_key IN (SELECT document_key FROM found)) IS TRUE
+        OFFSET 0
+    ) AS chunks
+    WHERE (SELECT are_few FROM few)
 )
-SELECT has_chunk, document_key IS NOT NULL AS has_document, updated_at, replaced_by
-FROM found
-LEFT JOIN replaced ON replaced.tenant = found.tenant AND replaced_id = to_jsonb(found.document_id)
-ORDER BY place;
+SELECT *
+FROM (
+    SELECT array_agg(chunk_id) AS chunk_ids, array_agg(document_key) AS chunk_documents FROM found_chunks
+) AS of_chunks
+CROSS JOIN (
+    SELECT
+        array_agg(document_key) AS document_keys, array_agg(tenant) AS tenants,
+        array_agg(document_id) AS document_ids, array_agg(updated_at) AS updated_at
+    FROM found
+) AS of_documents
+CROSS JOIN (
+    SELECT
+        array_agg(tenant) AS replaced_tenants, array_agg(replaced_id) AS replaced_ids,
+        array_agg(replaced_by) AS replaced_by
+    FROM replaced
+) AS of_replaced
+CROSS JOIN (
+    SELECT
+        array_agg(partition) AS written_partitions, array_agg(revision) AS written_revisions,
+        array_agg(committed_at) AS written_at
+    FROM later WHERE (committed_at IN (SELECT updated_at FROM found)) IS TRUE
+) AS of_written
+CROSS JOIN (
+    SELECT
+        (SELECT min(revision) FROM change_log WHERE tenant = $1) AS tenant_oldest,
+        (SELECT min(revision) FROM change_log WHERE tenant = 'public') AS public_oldest
+) AS of_stored
+CROSS JOIN (
+    SELECT are_few AND coalesce((SELECT max(characters) FROM added), 0) <= $20::bigint AS is_whole FROM few
+) AS of_whole
+CROSS JOIN LATERAL (
+    SELECT
+        array_agg(partition) AS added_partitions, array_agg(revision) AS added_revisions,
+        array_agg(document_key) AS added_documents, array_agg(chunk_id) AS added_ids,
+        array_agg(start_at) AS added_starts, array_agg(end_at) AS added_ends, array_agg(text) AS added_texts
+    FROM added WHERE is_whole
+) AS of_added;

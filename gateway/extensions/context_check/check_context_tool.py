@@ -19,9 +19,9 @@ from gateway.extension import (
     tool_result,
 )
 from gateway.extensions.context_check.context_check_schemas import ChunkId
+from gateway.extensions.context_check.context_services import ContextServices
 from gateway.extensions.context_check.held_passages import (
     HeldPassage,
-    HeldPassages,
     PassageState,
     State,
 )
@@ -55,14 +55,16 @@ class CheckedResults(Body):
 
 
 async def _check(
-    context: RequestContext[HeldPassages], arguments: McpArguments
+    context: RequestContext[ContextServices], arguments: McpArguments
 ) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
     parsed = await arguments.parse_within(context.threads, CheckContextArguments)
     results = parsed.results
     tenant = caller.principal.tenant
     held = [_held(tenant, result) for result in results]
-    states = await context.services.check(full_scope(caller), caller.principal.filter, held)
+    states = await context.services.held_passages.check(
+        full_scope(caller), caller.principal.filter, held
+    )
     checked = map(_checked, [tenant] * len(results), results, held, states)
     answer = CheckedResults(results=tuple(checked)).model_dump(exclude_none=True)
     return tool_result(orjson.dumps(answer)), [STRONG_HEADER]
@@ -70,7 +72,7 @@ async def _check(
 
 def _held(own_tenant: str, result: HeldResult) -> HeldPassage:
     tenant, document_id = parse_address(own_tenant, result.id)
-    return HeldPassage(result.passage, tenant, document_id, None)
+    return HeldPassage(result.passage, tenant, document_id)
 
 
 def _checked(

@@ -4,24 +4,36 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import AwareDatetime, FailFast, Field, model_validator
 
-from gateway.extension import Body, schemas, with_example
-from gateway.extensions.context_check.held_passages import State
-from index.model.document import DocumentId
+from gateway.extension import MIN_REVISION_PATTERN, Body, schemas, with_example
+from gateway.extensions.context_check.held_passages import CHANGED_MAX, State
+from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
+from index.model.form import CONTROLS
 
 PASSAGES_MAX = 1_000
 
 ChunkId: TypeAlias = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+# As `DocumentId`, by a pattern that takes no call of Python for each of a thousand.
+HeldDocumentId: TypeAlias = Annotated[
+    str,
+    Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX, pattern=f"^[^{CONTROLS}]*$"),
+]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Revision: TypeAlias = Annotated[str, Field(pattern=f"^{MIN_REVISION_PATTERN}$")]
 
 
 class HeldPassageBody(Body):
     """A passage as its hit had it, or a document."""
 
     chunk_id: ChunkId | None = Field(None, description="as in the hit")
-    document_id: DocumentId | None = Field(None, description="as in the hit")
+    document_id: HeldDocumentId | None = Field(None, description="as in the hit")
     tenant: schemas.TenantId | None = Field(None, description="as in the hit, if it had one")
     updated_at: AwareDatetime | None = Field(
         None, description="of the document when it was read; for what has no `chunk_id`"
     )
+    revision: Revision | None = Field(
+        None, description="`Nearhit-Revision` of the answer, which its receipt states too"
+    )
+    start: Count | None = Field(None, description="as in the hit, to find what stands there now")
 
     @model_validator(mode="after")
     def _names_something(self) -> Self:
@@ -42,6 +54,15 @@ class ContextCheckBody(Body):
     )
 
 
+class ChangedPassageAnswer(Body):
+    """As a hit has it."""
+
+    chunk_id: int = Field(description="as in a hit")
+    start: int = Field(description="as in a hit")
+    end: int = Field(description="as in a hit")
+    text: str = Field(description="as in a hit")
+
+
 class PassageStateAnswer(Body):
     state: State = Field(
         description="`current`: a search can still give it. `edited`: its document has other words "
@@ -49,6 +70,10 @@ class PassageStateAnswer(Body):
     )
     updated_at: AwareDatetime | None = Field(description="of the document now; null if it is gone")
     replaced_by: str | None = Field(description="a document that names it in `replaces`")
+    changed: tuple[ChangedPassageAnswer, ...] | None = Field(
+        description=f"for `edited`: up to {CHANGED_MAX} passages that its document has got since "
+        "`revision`, the nearest to `start`, in its order; null if that is not known"
+    )
 
 
 class ContextCheckAnswer(Body):
@@ -56,8 +81,15 @@ class ContextCheckAnswer(Body):
 
     model_config = with_example(
         passages=[
-            {"state": "edited", "updated_at": "2026-03-01T09:00:00Z", "replaced_by": None},
-            {"state": "gone", "updated_at": None, "replaced_by": None},
+            {
+                "state": "edited",
+                "updated_at": "2026-03-01T09:00:00Z",
+                "replaced_by": None,
+                "changed": [
+                    {"chunk_id": 40, "start": 0, "end": 22, "text": "27 days of leave a year"}
+                ],
+            },
+            {"state": "gone", "updated_at": None, "replaced_by": None, "changed": None},
         ]
     )
 

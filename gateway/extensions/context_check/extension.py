@@ -1,18 +1,23 @@
 """What of an agent's context is still so, for its caller, now: over HTTP and as a tool."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
+import orjson
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from gateway.extension import (
     ApiRoute,
+    AuthenticatedRequest,
     Extension,
     RequestContext,
     Services,
+    address_of,
     body_limit,
     full_scope,
+    parse_min_revision,
     read_response,
     with_revision,
 )
@@ -21,36 +26,78 @@ from gateway.extensions.context_check.context_check_schemas import (
     PASSAGES_MAX,
     ContextCheckAnswer,
     ContextCheckBody,
-    PassageStateAnswer,
 )
-from gateway.extensions.context_check.held_passages import HeldPassage, HeldPassages
+from gateway.extensions.context_check.context_services import ContextServices
+from gateway.extensions.context_check.held_passages import (
+    AddedPassage,
+    HeldPassage,
+    HeldPassages,
+    PassageState,
+)
 
 _BODY_BYTES_MAX = 3_000 * PASSAGES_MAX  # identifiers of documents have at most 2,048 bytes
 
 
-async def check_context(context: RequestContext[HeldPassages]) -> Response:
-    body = await context.parse_body(ContextCheckBody)
+async def check_context(context: RequestContext[ContextServices]) -> Response:
+    body, services = await context.parse_body(ContextCheckBody), context.services
     caller = await context.authenticate()
-    tenant = caller.principal.tenant
+    tenant, since = caller.principal.tenant, _Since(caller)
     held = [
-        HeldPassage(each.chunk_id, each.tenant or tenant, each.document_id, each.updated_at)
+        HeldPassage(
+            each.chunk_id,
+            each.tenant or tenant,
+            each.document_id,
+            each.updated_at,
+            None if each.revision is None else since[each.revision],
+            each.start,
+        )
         for each in body.passages
     ]
-    states = await context.services.check(full_scope(caller), caller.principal.filter, held)
-    answer = ContextCheckAnswer(
-        passages=tuple(
-            PassageStateAnswer(
-                state=each.state, updated_at=each.updated_at, replaced_by=each.replaced_by
-            )
-            for each in states
-        )
-    )
+    scope, document_filter = full_scope(caller), caller.principal.filter
+    states = await services.held_passages.check(scope, document_filter, held)
+    shown = {address_of(tenant, *each.address) for each in states if each.address and each.changed}
+    if shown:
+        services.read_log.documents(caller.principal, shown)
+    answer = orjson.dumps({"passages": [*map(_answer, states)]}, option=orjson.OPT_UTC_Z)
     return with_revision(read_response(answer), caller.revisions, tenant)
 
 
+class _Since(dict[str, Mapping[str, int]]):
+    """By what a caller sends as `revision`, that of each partition; none of another history."""
+
+    def __init__(self, caller: AuthenticatedRequest) -> None:
+        self._tenant, self._history = caller.principal.tenant, caller.revisions.history
+
+    def __missing__(self, sent: str) -> Mapping[str, int]:
+        revision = parse_min_revision(sent.encode())
+        assert revision is not None, "the body is valid"
+        is_known = revision.is_of(self._tenant, self._history)
+        self[sent] = numbers = revision.by_partition(self._tenant) if is_known else {}
+        return numbers
+
+
+def _answer(state: PassageState) -> dict[str, Any]:
+    """As `PassageStateAnswer`; a thousand models would take longer than the search for them."""
+    return {
+        "state": state.state,
+        "updated_at": state.updated_at,
+        "replaced_by": state.replaced_by,
+        "changed": None if state.changed is None else [*map(_changed, state.changed)],
+    }
+
+
+def _changed(passage: AddedPassage) -> dict[str, Any]:
+    return {
+        "chunk_id": passage.chunk_id,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+    }
+
+
 @asynccontextmanager
-async def _open(services: Services, _: BaseModel) -> AsyncIterator[HeldPassages]:
-    yield HeldPassages(services.stores.database)
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[ContextServices]:
+    yield ContextServices(HeldPassages(services.stores.database), services.search.read_log)
 
 
 EXTENSION = Extension(

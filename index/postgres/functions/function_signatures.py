@@ -159,8 +159,14 @@ SIGNATURES: Mapping[str, Signature] = {
         """,
         "search_relations.replaced": f"{_SEARCHED}, bigint[] -> document_key bigint",
         "search_relations.held": f"""
-            {_SEARCHED}, bigint[], text[], text[] -> has_chunk boolean, has_document boolean,
-            updated_at timestamp with time zone, replaced_by text
+            {_SEARCHED}, json, bigint, bigint, bigint, bigint, bigint
+            -> chunk_ids bigint[], chunk_documents bigint[], document_keys bigint[], tenants text[],
+            document_ids text[], updated_at timestamp with time zone[], replaced_tenants text[],
+            replaced_ids text[], replaced_by text[], written_partitions text[], written_revisions
+            bigint[], written_at timestamp with time zone[], tenant_oldest bigint, public_oldest
+            bigint, is_whole boolean, added_partitions text[], added_revisions bigint[],
+            added_documents bigint[], added_ids bigint[], added_starts integer[], added_ends
+            integer[], added_texts text[]
         """,
         "search_popularity.levels": f"{_SEARCHED}, bigint[] -> document_key bigint, level smallint",
         "search_popularity.openable": f"""

@@ -62,7 +62,7 @@ async def test_what_was_deleted_deactivated_or_revoked_is_gone_and_looks_the_sam
     await ana.call("PATCH", "/v1/documents/inactive/access", json={"active": False})
     await ana.share("revoked")
 
-    gone = {"state": "gone", "updated_at": None, "replaced_by": None}
+    gone = {"state": "gone", "updated_at": None, "replaced_by": None, "changed": None}
     assert await checked(bo, *passages, {"chunk_id": NEVER, "document_id": "x"}) == [gone] * 4
     assert await states(ana, *passages) == ["gone", "gone", "current"]
 
@@ -114,6 +114,33 @@ async def test_a_time_that_a_client_has_cut_to_milliseconds_is_compared_so(ana: 
     ]
 
     assert await states(ana, *asked) == ["current", "edited", "edited"]
+
+
+async def test_an_edited_passage_comes_with_what_its_document_has_got_since(
+    ana: Caller,
+) -> None:
+    await ana.put("leave", LEAVE, chunker="structure")
+    answer = await ana.search("days of annual leave")
+    hit, revision = answer.json()["hits"][0], answer.headers["nearhit-revision"]
+    passage = {"document_id": "leave", "chunk_id": hit["chunk_id"], "revision": revision}
+    await ana.put("leave", LEAVE.replace("25 days", "27 days"))
+
+    number, of = revision.split(";")
+    of_other_history = f"{number};{of[:-4]}{'0000' if of[-4:] != '0000' else '1111'}"
+    states = await checked(
+        ana,
+        passage,
+        {**passage, "revision": number},
+        {**passage, "revision": of_other_history},
+        {"document_id": "leave", "revision": revision},
+        {"document_id": "leave", "revision": of_other_history},
+        {"document_id": "leave", "chunk_id": hit["chunk_id"]},
+    )
+
+    assert [each["state"] for each in states] == ["edited"] * 6
+    changed = [each["changed"] and each["changed"][0]["text"] for each in states]
+    new = hit["text"].replace("25 days", "27 days")
+    assert changed == [new, new, None, new, None, None]
 
 
 @pytest.mark.thorough
@@ -195,6 +222,8 @@ async def test_the_answer_says_its_revision_and_keeps_the_order_of_a_thousand(an
         ([{"document_id": "../x"}] * 1_001, "passages"),
         ([{"document_id": "x\x00"}], "passages.0.document_id"),
         ([{"document_id": "x", "updated_at": "2026-03-01T09:00:00"}], "passages.0.updated_at"),
+        ([{"document_id": "x", "revision": "of=1"}], "passages.0.revision"),
+        ([{"document_id": "x", "start": -1}], "passages.0.start"),
         ([{"document_id": "x", "updated_at": "99999-01-01T00:00:00Z"}], "passages.0.updated_at"),
     ],
 )

@@ -58,7 +58,7 @@ SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
     *("own_documents", "others_documents", "field"),
-    *("document_key", "allowed_tokens", "visible", "has_document"),
+    *("document_key", "allowed_tokens", "visible", "document_keys"),
 )
 
 
