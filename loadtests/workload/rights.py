@@ -156,13 +156,13 @@ class Rights:
         if not isinstance(write, PutDocument | ShareDocument | RemoveDocument):
             return False
         live = self._live((write.tenant, write.document_id))
+        only = live[0] if len(live) == 1 else None
         match write:
             case PutDocument():
-                return write.delivery == "at once" and (
-                    not live or (len(live) == 1 and live[0].text != write.text)
-                )
+                differs = only is not None and only.text != write.text
+                return write.delivery == "at once" and (not live or differs)
             case ShareDocument():
-                return len(live) == 1 and live[0].readers != write.readers
+                return only is not None and only.readers != write.readers
             case RemoveDocument():
                 return self.is_certain(write.tenant, write.document_id)
 

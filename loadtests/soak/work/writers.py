@@ -181,25 +181,23 @@ class Writers:
         """The access fields of the write; documents have no owner."""
         rights = self._context.state.rights
         match write:
-            case PutDocument(tenant, document_id):
-                readers = sorted(rights.readers(tenant, document_id))
-                return {"owner": None, "readers": readers, "source": source_of(document_id)}
-            case ShareDocument(_, _, readers):
-                return {"readers": sorted(readers)}
+            case PutDocument(tenant, name):
+                readers = sorted(rights.readers(tenant, name))
+                return {"owner": None, "readers": readers, "source": source_of(name)}
+            case ShareDocument(_, _, shared):
+                return {"readers": sorted(shared)}
             case _:
                 return {}
 
     def _settle(self, write: Write, reply: HttpResponse, attempt: "_Attempt") -> bool:
         """Whether the response tells the outcome of the write."""
-        now_s = time.monotonic()
-        if reply.status == _MISSING and isinstance(
-            write, ShareDocument | RemoveDocument | LeaveGroup
-        ):
+        now_s, endings = time.monotonic(), (ShareDocument, RemoveDocument, LeaveGroup)
+        if reply.status == _MISSING and isinstance(write, endings):
             self._missed(write, attempt, now_s)
             return True
-        refused: Mapping[str, Any] = {"status": reply.status}
-        content = _told(reply) if reply.status in _DONE else refused
-        if "status" in content:  # of a line of a batch, too
+        lines = reply.body.splitlines() if reply.status in _DONE else []
+        content: dict[str, Any] = orjson.loads(lines[-1]) if lines else {}
+        if reply.status not in _DONE or "status" in content:  # of a line of a batch
             attempt.refusals += 1
             name = calls.label(write)
             self._context.fail(f"{name} {calls.about(write)}: {reply.summary}", name, now_s)
@@ -253,13 +251,6 @@ class _Attempt:
     refusals: int = 0
     was_certain: bool = False
     is_public: bool = False
-
-
-def _told(reply: HttpResponse) -> Mapping[str, Any]:
-    """The content of the response, for a batch of its last line."""
-    lines = reply.body.splitlines()
-    content: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
-    return content
 
 
 def _shown(answer: ObservedAnswer) -> set[str]:
