@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.connection_pool import ConnectionPool, connect
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.soak.connections import connect
 
 _OK = 200
 _FAST_ANSWERS = 3

@@ -12,11 +12,10 @@ from random import Random
 
 from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
-from loadtests.load.connection_pool import Unanswered
+from loadtests.load.connection_pool import Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.servers.faults.fault import Fault, step
 from loadtests.servers.waiting import until
-from loadtests.soak.connections import connect
 from loadtests.soak.faults.injector import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
 

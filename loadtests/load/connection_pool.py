@@ -9,6 +9,8 @@ from loadtests.load.connection import HttpConnection
 from loadtests.load.request import Call, encode_request
 from loadtests.load.response import HttpResponse
 
+_TIMEOUT_S = 60.0
+
 
 class Unanswered(Exception):
     """No complete response arrived; the message names the reason in a word or two."""
@@ -76,3 +78,11 @@ class ConnectionPool:
             if idle.is_open:
                 return idle
         return None
+
+
+def connect(url: str) -> ConnectionPool:
+    """One connection, opened again when the server has closed it, as an HTTP client keeps it.
+
+    Its timeout is longer than any server is away in a run with faults.
+    """
+    return ConnectionPool(url, connections_max=1, timeout_s=_TIMEOUT_S, resend=True)

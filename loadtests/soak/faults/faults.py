@@ -11,12 +11,12 @@ from random import Random
 
 import orjson
 
+from loadtests.load.connection_pool import connect
 from loadtests.load.request import Call
 from loadtests.servers.faults import fault
 from loadtests.servers.faults.fault import Fault
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.server_set import ServerSet
-from loadtests.soak.connections import connect
 from loadtests.soak.faults.injector import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
 

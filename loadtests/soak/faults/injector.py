@@ -9,10 +9,9 @@ from functools import partial
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.connection_pool import ConnectionPool, Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.servers.faults.fault import Fault
-from loadtests.soak.connections import connect
 from loadtests.soak.work.context import SoakContext
 
 S = TypeVar("S")

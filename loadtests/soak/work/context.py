@@ -7,14 +7,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.connection_pool import ConnectionPool, Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.worker import WorkerProcess
 from loadtests.soak import reads
 from loadtests.soak.audit import Audit, ObservedAnswer
-from loadtests.soak.connections import connect
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.model.state import Outages, SoakState
 from loadtests.soak.oracle import Oracle

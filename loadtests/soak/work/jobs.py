@@ -6,8 +6,8 @@ from itertools import islice
 
 import orjson
 
+from loadtests.load.connection_pool import connect
 from loadtests.load.request import Call
-from loadtests.soak.connections import connect
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.work.context import SoakContext
 
