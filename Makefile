@@ -95,10 +95,11 @@ examples: clients
 	$(BIN)/pytest -q -m clients tests/gateway/clients
 
 # Uploads the clients of a tagged commit with your accounts, as `twine` and `npm login` know them.
-publish-clients: clients
+publish-clients: .venv/release
 	$(BIN)/python -m deploy.release tagged
+	$(MAKE) clients
 	$(BIN)/python -m twine upload clients/dist/*.whl clients/dist/*.tar.gz
-	npm publish clients/dist/*.tgz
+	npm publish ./clients/dist/*.tgz
 
 .venv/imports: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports
@@ -253,4 +254,5 @@ bare-machine:
 	tests/bare_machine.sh $(FOLDER)
 
 clean:
+	rm -rf clients/dist clients/typescript/dist clients/typescript/node_modules
 	rm -rf .venv .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

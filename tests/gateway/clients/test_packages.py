@@ -37,6 +37,17 @@ for documents in found:
     print(*[document.metadata["document_id"] for document in documents])
 print(len(chain.invoke(question)))
 """
+# Each has to be one for the compiler.
+MISTAKES = """
+import { Client } from "nearhit-client";
+const nearhit = new Client({ url: "" });
+// @ts-expect-error an unknown field
+void nearhit.search({ query: "leave", topk: 3 });
+// @ts-expect-error not a text
+void nearhit.search({ query: 3 });
+// @ts-expect-error a field that the answer does not have
+void nearhit.search({ query: "leave" }).then((answer) => answer.results);
+"""
 
 
 class Terminal(NamedTuple):
@@ -115,6 +126,14 @@ async def test_the_typescript_package_is_compiled_against_and_runs_an_example(
         "event: 1 team/leave",
         "problem: 404 not-found",
     ]
+
+
+async def test_the_types_of_the_typescript_package_refuse_what_the_api_refuses(
+    terminal: Terminal,
+) -> None:
+    (terminal.folder / "types.ts").write_text(MISTAKES)
+
+    await terminal.run("tsc", "--module", "nodenext", "--strict", "--noEmit", "types.ts")
 
 
 async def test_the_typescript_client_sends_again_and_reads_streams(terminal: Terminal) -> None:
