@@ -44,11 +44,11 @@ class AsyncTransport:
             await self._http.aclose()
 
     async def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """The response, for who needs its headers. Raises `NearhitError`; options: of `Call`."""
+        """The response with its headers. Raises `NearhitError`; options: fields of `Call`."""
         return await self._send(Call(method, path, **options))
 
     async def call(self, method: str, path: str, **options: Any) -> Any:
-        """The body of the response. Raises `NearhitError`; options: of `Call`."""
+        """The body of the response. Raises `NearhitError`; options: fields of `Call`."""
         return decode(await self.request(method, path, **options))
 
     async def stream_answer(

@@ -75,4 +75,6 @@ def of_event(problem: Mapping[str, Any]) -> NearhitError:
 def unreachable(error: httpx2.TransportError) -> NearhitError:
     detail = f"{type(error).__name__}: {error}"
     problem = {"type": "urn:nearhit:problem:unreachable", "title": "No answer", "detail": detail}
-    return NearhitError(0, problem, was_sent=not isinstance(error, _BEFORE_SENDING))
+    failure = NearhitError(0, problem, was_sent=not isinstance(error, _BEFORE_SENDING))
+    failure.__cause__ = error
+    return failure

@@ -48,11 +48,11 @@ class Transport:
             self._http.close()
 
     def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """The response, for who needs its headers. Raises `NearhitError`; options: of `Call`."""
+        """The response with its headers. Raises `NearhitError`; options: fields of `Call`."""
         return self._send(Call(method, path, **options))
 
     def call(self, method: str, path: str, **options: Any) -> Any:
-        """The body of the response. Raises `NearhitError`; options: of `Call`."""
+        """The body of the response. Raises `NearhitError`; options: fields of `Call`."""
         return decode(self.request(method, path, **options))
 
     def stream_answer(
@@ -63,9 +63,8 @@ class Transport:
         Raises `NearhitError`, also for the event `error`.
         """
         body = {**fields, "stream": True}
-        with self._stream(Call("POST", "/v1/answer", body=body, headers=headers, repeats=True)) as (
-            events
-        ):
+        call = Call("POST", "/v1/answer", body=body, headers=headers, repeats=True)
+        with self._stream(call) as events:
             for event in events:
                 if event.name == "error":
                     raise errors.of_event(event.data)

@@ -16,14 +16,14 @@ _PRECONDITIONS = {"if-match", "if-none-match"}
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where the gateway is, and whose calls it gets; by default what NEARHIT_URL and NEARHIT_KEY
-    say."""
+    """Where the gateway is, and the headers that say who calls."""
 
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)  # they hold the key
 
     @classmethod
     def of(cls, url: str | None, key: str | None) -> "Server":
+        """By default what NEARHIT_URL and NEARHIT_KEY say. Raises `KeyError` without them."""
         key = os.environ["NEARHIT_KEY"] if key is None else key
         url = os.environ["NEARHIT_URL"] if url is None else url
         return cls(url.rstrip("/"), {"Authorization": f"Bearer {key}"} if key else {})

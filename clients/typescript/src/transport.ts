@@ -24,7 +24,7 @@ export class Transport {
     this.#options = { key: "", timeoutS: 60, ...RETRIES, fetch: globalThis.fetch, ...options };
   }
 
-  /** The response, for who needs its headers; its body is not read yet. Throws `NearhitError`. */
+  /** The response with its headers; its body is not read yet. Throws `NearhitError`. */
   request(method: string, path: string, call: Call = {}): Promise<Response> {
     return this.#send(method, path, call, async (response) => response);
   }
@@ -91,7 +91,8 @@ export class Transport {
       ...call.headers,
     };
     const attempt = async (signal: AbortSignal): Promise<T | NearhitError> => {
-      const response = await this.#options.fetch(address(url, path, call.query), { method, headers, body, signal });
+      const request: RequestInit = { method, headers, body, signal, redirect: "manual" };
+      const response = await this.#options.fetch(address(url, path, call.query), request);
       return response.ok || response.status === 304 ? read(response) : ofResponse(response);
     };
     for (let retried = 0; ; retried++) {

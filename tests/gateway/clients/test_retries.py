@@ -101,6 +101,14 @@ def test_an_error_of_a_proxy_has_its_text() -> None:
         client.search(query="leave")
 
 
+def test_a_lost_connection_is_an_error_with_its_cause() -> None:
+    with pytest.raises(NearhitError, match="0 No answer: ReadError: the connection") as raised:
+        call(ScriptedGateway(["lost"]), "POST")
+
+    assert raised.value.kind == "unreachable"
+    assert isinstance(raised.value.__cause__, httpx2.ReadError)
+
+
 def test_lines_of_a_generator_are_sent_again_too() -> None:
     gateway = ScriptedGateway([503, 200])
 
