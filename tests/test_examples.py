@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.extensions._ingest import source_ingest
 from gateway.extensions.embedded_servers.servers import example_handbook
-from gateway.operator import operations, source_ingest
+from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.model.query import Query

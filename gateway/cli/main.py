@@ -17,7 +17,7 @@ from gateway.cli.administration import (
     tenant_command,
 )
 from gateway.cli.common import console
-from gateway.cli.documents import ingest_command, search_command
+from gateway.cli.documents import search_command
 from gateway.cli.extension_commands import ExtensibleCommands
 from gateway.cli.start import config_command
 
@@ -115,7 +115,6 @@ def worker(
         asyncio.run(operations.work(settings, interval_s))
 
 
-app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)

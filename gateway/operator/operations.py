@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
@@ -15,7 +15,13 @@ from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.configured import configured_embedders, configured_parts
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
+from gateway.installed_extensions import (
+    add_source_kinds,
+    formats,
+    opened,
+    path_kinds,
+    switched_on,
+)
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.read_log import Reader
@@ -38,6 +44,8 @@ from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
+from ingest.parse.formats import Formats
+from ingest.sources.kinds import PathKind
 
 T = TypeVar("T")
 
@@ -111,6 +119,14 @@ def acting_services(
     own = extension_settings.read(settings.extensions_off)
     brought = configured_parts.find(settings, own, service)
     return _acting(actor, open_services(settings, metrics, *configured, brought=brought))
+
+
+def readable(settings: Settings) -> tuple[Mapping[str, PathKind], Formats]:
+    """The kinds of sources that a path may be, but a folder, and the formats of files.
+
+    Raises `CommandError`.
+    """
+    return path_kinds(settings.extensions_off), formats(settings.extensions_off)
 
 
 @asynccontextmanager

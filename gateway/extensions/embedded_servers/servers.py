@@ -38,7 +38,7 @@ def example_handbook() -> Path:
 
 def ingest_example(settings: "Settings", tenant: str) -> "Report":
     """Read the example handbook into the tenant, which is created if it does not exist."""
-    from gateway.operator import source_ingest
+    from gateway.extensions._ingest import source_ingest
     from ingest.sources.folder import FolderSource
     from ingest.sources.origin import EXAMPLE
     from ingest.sources.source import Defaults

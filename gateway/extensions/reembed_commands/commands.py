@@ -36,8 +36,9 @@ def reembed(
     with common.connected() as settings:
         from rich.progress import TimeRemainingColumn
 
+        from gateway.extensions._ingest import ingest_progress
         from gateway.extensions.reembed_commands import tenant_moves
-        from gateway.operator import ingest_progress, operations
+        from gateway.operator import operations
 
         next_settings = settings.model_copy(update={"embedder_next": to})
         console = common.progress_console(as_json=as_json)

@@ -48,6 +48,7 @@ OWN = (
     "faqs",
     "formats",
     "import",
+    "ingest_commands",
     "job_commands",
     "loadtest",
     "mcp",

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from gateway.operator.pace import Pace, duration
+from gateway.extensions._ingest.pace import Pace, duration
 from ingest.sources.folder import FolderSource
 from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import Source

@@ -7,8 +7,7 @@ from typing import cast, get_args
 
 from pydantic import ValidationError
 
-from gateway import field_errors
-from gateway.errors import CommandError
+from gateway.extension import CommandError, field_errors
 from index.model import chunking_config
 from index.model.document import Summaries
 from ingest.sources.base_url import checked as checked_base_url

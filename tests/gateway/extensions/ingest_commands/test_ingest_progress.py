@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from gateway import installed_extensions
-from gateway.operator import ingest_progress
-from gateway.operator.pace import Pace, duration
+from gateway.extensions._ingest import ingest_progress
+from gateway.extensions._ingest.pace import Pace, duration
 from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import open_source, suffixes
 from ingest.sources.report import Report

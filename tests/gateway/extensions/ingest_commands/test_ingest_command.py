@@ -15,8 +15,8 @@ import pytest
 from gateway import installed_extensions
 from gateway.cli.start import serve_command
 from gateway.errors import CommandError
+from gateway.extensions._ingest import ingest_paths
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.operator import ingest_paths
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.sources.bounded.bounded_source import BoundedSource

@@ -11,12 +11,16 @@ from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
 
 if TYPE_CHECKING:  # these imports would slow `--help`
-    from gateway.operator.ingest_paths import OpenedSource
-    from gateway.settings.settings import Settings
+    from gateway.extension import Settings
+    from gateway.extensions._ingest.ingest_paths import OpenedSource
     from ingest.sources.pruning import PrunePolicy
     from ingest.sources.report import Report
 
 
+COMMANDS = typer.Typer()
+
+
+@COMMANDS.command(rich_help_panel="Documents and questions")
 def ingest(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
@@ -128,14 +132,14 @@ def ingest(
     if as_json and watch:
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.connected() as settings:
-        from gateway import installed_extensions
-        from gateway.operator import ingest_paths, ingest_progress, source_ingest
-        from gateway.sources import read_options
+        from gateway.extension import read_options
+        from gateway.extensions._ingest import ingest_paths, ingest_progress, source_ingest
+        from gateway.operator import operations
         from ingest.sources.kinds import suffixes
         from ingest.sources.pruning import PrunePolicy
         from ingest.sources.source import Defaults
 
-        kinds = installed_extensions.path_kinds(settings.extensions_off)
+        kinds, formats = operations.readable(settings)
         defaults = Defaults(
             owner,
             tuple(reader or ("tenant",)),
@@ -146,7 +150,7 @@ def ingest(
             ingest_paths.summaries(summaries),
             ingest_paths.base_url(base_url),
             options=read_options.of(settings),
-            formats=installed_extensions.formats(settings.extensions_off),
+            formats=formats,
             source_suffixes=suffixes(kinds.values()),
         )
         sources = ingest_paths.sources(
@@ -206,7 +210,7 @@ def _ingest(
     as_json: bool,
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
-    from gateway.operator import ingest_progress, source_ingest
+    from gateway.extensions._ingest import ingest_progress, source_ingest
 
     read, origin = opened.source, opened.origin
     progress_console = common.progress_console(as_json=as_json)

@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from gateway.admin.tenant_schemas import TenantBody
+from gateway.extension import Settings, TenantBody
 from gateway.operator import operations
-from gateway.settings.settings import Settings
 from index.sources.source_origins import SourceOrigins
 from ingest.sources.folder import FolderSource
 from ingest.sources.origin import Origin, OriginDocuments

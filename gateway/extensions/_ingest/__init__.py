@@ -1,0 +1,1 @@
+"""What several extensions use to read sources by a command: their options, reading, progress."""

@@ -1,0 +1,1 @@
+"""The extension with the command that reads folders, files and repositories."""
