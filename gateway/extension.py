@@ -42,9 +42,11 @@ from gateway.auth.freshness import latest_revisions as latest_revisions
 from gateway.auth.freshness import parse_min_revision as parse_min_revision
 from gateway.auth.freshness import revision_header as revision_header
 from gateway.auth.freshness import strictest as strictest
-from gateway.auth.jwk import thumbprint as thumbprint
 from gateway.auth.makers import maker_for_admin as maker_for_admin
 from gateway.auth.makers import maker_of as maker_of
+from gateway.auth.roles import ROLES as ROLES
+from gateway.auth.roles import Role as Role
+from gateway.auth.web_token_kind import WebTokens as WebTokens
 from gateway.background.background_flush import FlushBuffer as FlushBuffer
 from gateway.background.repeated_reading import repeated_reading as repeated_reading
 from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
@@ -230,6 +232,7 @@ class Extension(Generic[OwnServices]):
     preprocessor: makes what chunks and summarises documents with a language model before they are
         planned; of one extension as well.
     tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
+    web_tokens: verifies those of another issuer, if its keys are named; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -251,4 +254,5 @@ class Extension(Generic[OwnServices]):
     search_steps: OpenSearchSteps | None = None
     preprocessor: MakePreprocessor | None = None
     tracing: CheckTracing | None = None
+    web_tokens: WebTokens | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)

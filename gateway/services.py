@@ -13,7 +13,9 @@ from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
-from gateway.auth import authenticator, web_tokens
+from gateway.auth import authenticator
+from gateway.auth.authenticator import WebTokenVerifier
+from gateway.auth.web_token_kind import WebTokens
 from gateway.background.warm_up import WarmUp, load_word_lists
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
@@ -96,7 +98,7 @@ class Brought:
     reranker: None for the heuristic. open_steps: None if no search may ask for steps.
     fields_off: see `SearchServices`.
     make_preprocessor: None if no language model chunks and summarises documents.
-    make_tracing: None if nothing is traced.
+    make_tracing: None if nothing is traced. web_tokens: None if none are taken.
     """
 
     reranker: ConfiguredReranker | None = None
@@ -104,6 +106,7 @@ class Brought:
     fields_off: Mapping[str, str] = field(default_factory=dict)
     make_preprocessor: MakePreprocessor | None = None
     make_tracing: MakeTracing | None = None
+    web_tokens: WebTokens | None = None
 
 
 _NOTHING = Brought()
@@ -205,10 +208,13 @@ async def _join_rooms(
                 postprocessing,
             )
         )
+    open_verifier: AbstractAsyncContextManager[WebTokenVerifier | None] = nullcontext()
+    if brought.web_tokens is not None:
+        open_verifier = brought.web_tokens.open(settings)
     planning = planning_pool()
     threads = search_threads()
     async with (
-        web_tokens.open_client(settings, time.monotonic) as verifier,
+        open_verifier as verifier,
         usage.pending.background_flush(),
         read_log.background_flush(),
         denials.background_flush(),

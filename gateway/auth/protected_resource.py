@@ -4,7 +4,7 @@
 2. The metadata names the issuer; the client logs in there for the resource's URL (RFC 8707).
 3. The issuer's web token names that URL as its audience, so no other service accepts it.
 
-The issuer is not part of this service: `gateway/auth/web_tokens.py` verifies its tokens.
+The issuer is not part of this service: `gateway/extensions/web_tokens` verifies its tokens.
 """
 
 from collections.abc import Collection, Mapping
@@ -60,5 +60,5 @@ def build(settings: Settings) -> ProtectedResource | None:
     """None if no URL is configured: then `/mcp` has no metadata."""
     if settings.mcp_resource_url is None:
         return None
-    issuer = settings.jwt_issuer or ""  # `web_tokens.check` refuses to start without one
+    issuer = settings.jwt_issuer or ""  # `WebTokens.check` refuses to start without one
     return ProtectedResource(settings.mcp_resource_url, issuer, tuple(settings.mcp_scopes.split()))

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from gateway.configured import configured_reranker, configured_tracing
+from gateway.configured import configured_reranker, configured_tracing, configured_web_tokens
 from gateway.documents.document_services import MakePreprocessor
 from gateway.errors import CommandError
 from gateway.extension import Extension
@@ -29,6 +29,7 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
         fields_off=search_fields_off(settings.extensions_off),
         make_preprocessor=preprocessor(settings),
         make_tracing=configured_tracing.find(settings, service),
+        web_tokens=configured_web_tokens.find(settings),
     )
 
 

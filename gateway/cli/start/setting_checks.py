@@ -5,13 +5,13 @@ from functools import partial
 
 from gateway import extension_settings
 from gateway.api.routes.table import routes
-from gateway.auth import web_tokens
 from gateway.configured import (
     configured_embedders,
     configured_parts,
     configured_reranker,
     configured_servers,
     configured_tracing,
+    configured_web_tokens,
 )
 from gateway.errors import CommandError
 from gateway.installed_extensions import formats, switched_on
@@ -39,7 +39,7 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_parts.preprocessor, settings)
     yield partial(configured_parts.search_steps, settings)
     yield partial(configured_tracing.find, settings, "nearhit")
-    yield partial(web_tokens.check, settings)
+    yield partial(configured_web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))
     yield partial(formats, settings.extensions_off)
     yield lambda: configured_reranker.find(

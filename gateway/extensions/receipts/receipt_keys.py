@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from jwt.algorithms import OKPAlgorithm
 
-from gateway.extension import CommandError, thumbprint
+from gateway.extension import CommandError
+from gateway.extensions._jwk.jwk import thumbprint
 
 ALGORITHM = "EdDSA"
 _KEYS_MAX = 16

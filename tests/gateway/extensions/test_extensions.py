@@ -16,7 +16,12 @@ from mcp import MCPError
 import gateway as gateway_package
 from gateway import installed_extensions
 from gateway.api.routes.table import routes
-from gateway.configured import configured_embedders, configured_parts, configured_tracing
+from gateway.configured import (
+    configured_embedders,
+    configured_parts,
+    configured_tracing,
+    configured_web_tokens,
+)
 from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.monitoring.metrics import Metrics
@@ -69,6 +74,7 @@ OWN = (
     "status_commands",
     "subscriptions",
     "vector_stores",
+    "web_tokens",
     "why_not",
 )
 _NOT_FORBIDDEN = {
@@ -390,6 +396,15 @@ def test_a_collector_needs_an_extension_that_sends_spans() -> None:
     with pytest.raises(CommandError, match="NEARHIT_OTLP_ENDPOINT needs one extension"):
         configured_tracing.find(off, "nearhit")
     assert configured_tracing.find(Settings(), "nearhit") is None
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_keys_of_web_tokens_need_an_extension_that_reads_these() -> None:
+    off = Settings(jwt_jwks_url="https://login.example/keys", extensions_off="web_tokens")
+
+    with pytest.raises(CommandError, match="NEARHIT_JWT_JWKS_URL needs one extension"):
+        configured_web_tokens.find(off)
+    assert configured_web_tokens.find(Settings()) is None
 
 
 def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(

@@ -20,8 +20,8 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from gateway.auth import web_tokens
 from gateway.errors import CommandError
+from gateway.extensions.web_tokens import web_tokens
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.token_issuer import AUDIENCE, ISSUER, Issuer, issuing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.auth.audiences import normal_form, normal_forms
+from gateway.extensions.web_tokens.audiences import normal_form, normal_forms
 
 RESOURCE = "https://search.example/mcp"
 

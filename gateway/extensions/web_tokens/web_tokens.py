@@ -9,7 +9,8 @@ verified it. Keys are identified by thumbprint, because another key can have the
 
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,15 +21,22 @@ import jwt
 from pydantic import TypeAdapter
 
 from common import tls
-from gateway import problems
-from gateway.auth import protected_resource
-from gateway.auth.audiences import normal_form, normal_forms
-from gateway.auth.jwks_client import FETCH_S_MAX, KEY_TYPES, JwksClient, VerificationKey
-from gateway.auth.protected_resource import ProtectedResource
-from gateway.auth.roles import ROLES, Role
-from gateway.errors import CommandError
-from gateway.schemas import TenantId
-from gateway.settings.settings import Settings
+from gateway.extension import (
+    ROLES,
+    CommandError,
+    Role,
+    Settings,
+    problems,
+    protected_resource,
+    schemas,
+)
+from gateway.extensions.web_tokens.audiences import normal_form, normal_forms
+from gateway.extensions.web_tokens.jwks_client import (
+    FETCH_S_MAX,
+    KEY_TYPES,
+    JwksClient,
+    VerificationKey,
+)
 from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
 from index.tenants.principals import Claims
 
@@ -39,7 +47,7 @@ _STRING_CLAIMS = ("scope", "scp")  # OAuth's, which are one string of names (RFC
 
 _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 _GROUPS: TypeAdapter[tuple[str, ...]] = TypeAdapter(Groups)
-_TENANT = TypeAdapter(TenantId)
+_TENANT = TypeAdapter(schemas.TenantId)
 
 
 class SigningKeys(Protocol):
@@ -79,7 +87,7 @@ class WebTokenReader:
         audience: str | None,
         leeway_s: float,
         mapping: ClaimMapping,
-        resource: ProtectedResource | None = None,
+        resource: protected_resource.ProtectedResource | None = None,
     ) -> None:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
@@ -212,9 +220,7 @@ def check(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def open_client(
-    settings: Settings, clock_s: Callable[[], float]
-) -> AsyncIterator[WebTokenReader | None]:
+async def open_client(settings: Settings) -> AsyncIterator[WebTokenReader | None]:
     """The configured reader; None if no keys are configured. Raises what `check` raises."""
     check(settings)
     url, secret = settings.jwt_jwks_url, settings.jwt_secret
@@ -233,7 +239,7 @@ async def open_client(
             keys = JwksClient(
                 client,
                 url,
-                clock_s,
+                time.monotonic,
                 lifetime_s=KEYS_LIFETIME_S,
                 stale_s_max=_KEYS_STALE_S_MAX,
             )

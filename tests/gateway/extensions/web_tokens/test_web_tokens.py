@@ -15,8 +15,8 @@ import pytest
 from pydantic import SecretStr
 
 from common import background_tasks
-from gateway.auth import jwks_client, web_tokens
 from gateway.errors import CommandError
+from gateway.extensions.web_tokens import jwks_client, web_tokens
 from gateway.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -389,7 +389,7 @@ async def test_a_remembered_token_ends_with_the_key_that_its_issuer_withdraws(
     settings: Settings, embedder: Embedder, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And so does each token that was made with it; those of other keys go on."""
-    monkeypatch.setattr("gateway.auth.web_tokens.KEYS_LIFETIME_S", 0.01)
+    monkeypatch.setattr("gateway.extensions.web_tokens.web_tokens.KEYS_LIFETIME_S", 0.01)
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana, ben = bearer(gateway, issuer.token()), bearer(gateway, issuer.token("ES256"))

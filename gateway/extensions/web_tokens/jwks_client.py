@@ -13,8 +13,8 @@ from jwt import PyJWK
 from pydantic import BaseModel
 
 from common import background_tasks
-from gateway import problems
-from gateway.auth import jwk
+from gateway.extension import problems
+from gateway.extensions._jwk import jwk
 
 KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
 FETCH_S_MAX = 5.0

@@ -1,0 +1,1 @@
+"""What several extensions use of JSON Web Keys: their thumbprints."""

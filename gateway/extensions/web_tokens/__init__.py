@@ -1,0 +1,1 @@
+"""The extension that takes callers for whom the web tokens of another issuer name."""
