@@ -29,6 +29,7 @@ ANSWERS = st.fixed_dictionaries(
 ).map(lambda answer: {"hits": answer["hits"], **answer})
 # Bodies that are no answers of searches, with why they are decoded in one call.
 WHOLE = {
+    "extensions/_chat/chat_model.py": "a text that a model wrote",
     "extensions/answers/text_cache.py": "a text that a model wrote",
     "extensions/mcp/endpoint.py": "a request, whose values are counted first",
     "extensions/embedders/openai_embedder.py": "the vectors of a batch of texts",

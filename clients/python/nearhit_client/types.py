@@ -128,6 +128,13 @@ class CallerAnswer(TypedDict):
     receives_public: NotRequired[bool]
 
 
+class ChangedPassageAnswer(TypedDict):
+    chunk_id: int
+    start: int
+    end: int
+    text: str
+
+
 class CitationAnswer(TypedDict):
     mark: str
     start: int
@@ -180,17 +187,13 @@ class ConsistencyBody(TypedDict):
     max_staleness_ms: int | None
 
 
-class PassageStateAnswer(TypedDict):
-    state: Literal["current", "edited", "gone"]
-    updated_at: str | None
-    replaced_by: str | None
-
-
 class HeldPassageBody(TypedDict):
     chunk_id: NotRequired[int | None]
     document_id: NotRequired[str | None]
     tenant: NotRequired[str | None]
     updated_at: NotRequired[str | None]
+    revision: NotRequired[str | None]
+    start: NotRequired[int | None]
 
 
 class LowConfidenceHit(TypedDict):
@@ -834,6 +837,13 @@ class BoostBody(TypedDict):
     popularity: NotRequired[PopularityBoostBody | None]
 
 
+class PassageStateAnswer(TypedDict):
+    state: Literal["current", "edited", "gone"]
+    updated_at: str | None
+    replaced_by: str | None
+    changed: list[ChangedPassageAnswer] | None
+
+
 class ContextAnswer(TypedDict):
     text: str
     tokens: int
@@ -885,10 +895,6 @@ class TokenFilterBody(TypedDict):
     attributes: NotRequired[Comparison | Compound | None]
     valid_on: NotRequired[str | None]
     as_of: NotRequired[str | None]
-
-
-class ContextCheckAnswer(TypedDict):
-    passages: list[PassageStateAnswer]
 
 
 class ContextCheckBody(TypedDict):
@@ -1162,6 +1168,10 @@ class WebSourceBody(TypedDict):
     paused: NotRequired[bool]
     kind: Literal["web"]
     settings: WebSettings
+
+
+class ContextCheckAnswer(TypedDict):
+    passages: list[PassageStateAnswer]
 
 
 class ComparisonAnswer(TypedDict):
