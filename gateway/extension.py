@@ -110,14 +110,12 @@ from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example
 from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
-from gateway.search.batches.answers_headers import answers_headers as answers_headers
-from gateway.search.batches.one_revision import ConsistentSearches as ConsistentSearches
-from gateway.search.batches.one_revision import SearchRound as SearchRound
-from gateway.search.batches.one_revision import search_consistently as search_consistently
 from gateway.search.cache_audit import Verdict as Verdict
 from gateway.search.embedders import CountTokens as CountTokens
 from gateway.search.embedders import EmbedderKind as EmbedderKind
 from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
+from gateway.search.pipeline import get_or_compute as get_or_compute
+from gateway.search.pipeline import is_recallable as is_recallable
 from gateway.search.pipeline import record_served as record_served
 from gateway.search.pipeline import search_as_caller as search_as_caller
 from gateway.search.pipeline import serve as serve
@@ -128,7 +126,9 @@ from gateway.search.reranker_kinds import Reranker as Reranker
 from gateway.search.reranker_kinds import RerankerKind as RerankerKind
 from gateway.search.reranker_kinds import RerankerSettings as RerankerSettings
 from gateway.search.reranker_kinds import RerankerUnavailable as RerankerUnavailable
+from gateway.search.response_headers import Header as Header
 from gateway.search.response_headers import cache_status as cache_status
+from gateway.search.response_headers import degraded_header as degraded_header
 from gateway.search.response_headers import response_headers as response_headers
 from gateway.search.schemas.boost_schemas import BoostBody as BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames as FacetNames
@@ -139,6 +139,7 @@ from gateway.search.schemas.search_answer_schemas import SearchAnswer as SearchA
 from gateway.search.schemas.search_schemas import MessageBody as MessageBody
 from gateway.search.schemas.search_schemas import Question as Question
 from gateway.search.schemas.search_schemas import SearchBody as SearchBody
+from gateway.search.search_endpoint import build_response as build_response
 from gateway.search.search_request import SearchRequest as SearchRequest
 from gateway.search.search_request import freshness_of as freshness_of
 from gateway.search.search_request import require_within_limits as require_within_limits

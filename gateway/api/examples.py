@@ -14,10 +14,6 @@ _DEPTH_MAX = 8  # of a schema that contains itself
 
 REQUESTS: Mapping[str, Any] = {
     "SearchBody": {"query": "How many days of annual leave do I get?", "top_k": 3},
-    "SearchBatchBody": {
-        "searches": [{"query": "annual leave"}, {"query": "travel expenses", "top_k": 3}]
-    },
-    "SearchAsBody": {"subject": "ben", "search": {"query": "annual leave"}},
     "AnswerBody": {"query": "How many days of annual leave do I get?", "stream": True},
     "CompressBody": {
         "messages": [

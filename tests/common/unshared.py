@@ -39,7 +39,7 @@ UNSHARED = {
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
     ("gateway/extensions/opentelemetry/opentelemetry_tracing.py", "to_thread"): (1, _END),
     ("common/processes/worker_pool.py", "to_thread"): (1, _END),
-    ("gateway/search/batches/one_revision.py", "Semaphore"): (1, _ONE_CALL),
+    ("gateway/extensions/_batches/one_revision.py", "Semaphore"): (1, _ONE_CALL),
     ("gateway/extensions/answers/answer_run.py", "Queue"): (1, _ONE_CALL),
     ("gateway/extensions/preprocessing/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/extensions/preprocessing/llm_summarizer.py", "Semaphore"): (1, _ONE_DOCUMENT),

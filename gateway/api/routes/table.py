@@ -35,14 +35,10 @@ from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
 from gateway.installed_extensions import source_body, switched_on
 from gateway.schemas import QueuedAnswer
-from gateway.search.batches.batch_endpoint import search_batch
 from gateway.search.schemas import search_answer_schemas, search_schemas
-from gateway.search.schemas.search_as_schemas import SearchAsBody
-from gateway.search.search_as_endpoint import search_as
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
-from gateway.settings.groups.limits import BATCH_SEARCHES_MAX, SEARCH_BYTES_MAX
 from gateway.sources import source_endpoints, source_schemas
 from gateway.sources.source_services import SourceServices
 
@@ -71,27 +67,6 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=search_schemas.SearchBody,
         answer=search_answer_schemas.SearchAnswer,
         preferences={},  # those of extensions
-        only_reads=True,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/search/batch",
-        search_batch,
-        needs="reader",
-        summary="Run many searches at one revision",
-        body=search_schemas.SearchBatchBody,
-        body_bytes_max=body_limit(BATCH_SEARCHES_MAX * SEARCH_BYTES_MAX),
-        answer=search_answer_schemas.SearchBatchAnswer,
-        only_reads=True,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/search/as",
-        search_as,
-        needs="admin",
-        summary="Search as another subject or group; the audit log records it",
-        body=SearchAsBody,
-        answer=search_answer_schemas.SearchAnswer,
         only_reads=True,
     ),
 )

@@ -61,6 +61,8 @@ const PARTS = [
   ]],
 ];
 
+const OF_RAG = ["rerank", "candidates"];
+
 /**
  * Answers {node, place, read, write, address, labelOf, filters}. read: what is asked for. write(body): fills
  * the form. address: as of `fieldsOf`. labelOf(path): of the field. filters: the inputs that facets narrow.
@@ -68,7 +70,8 @@ const PARTS = [
 export function searchForm() {
   const query = makeRow(["query", "Question", TEXT, { required: true, placeholder: "How many days of annual leave do I get?" }]);
   query.control.type = "search";
-  const parts = PARTS.map(([legend, all]) => [legend, all.map(makeRow)]);
+  const isServed = ([path]) => isOn("rag") || !OF_RAG.includes(path);
+  const parts = PARTS.map(([legend, all]) => [legend, all.filter(isServed).map(makeRow)]);
   const rows = [query, ...parts.flatMap(([, all]) => all)];
   const rowOf = (path) => rows.find((row) => row.path === path);
   // The service refuses `public` by name where the tenant does not receive it; its own is found anyway.
@@ -85,7 +88,7 @@ export function searchForm() {
   const others = h("textarea", { class: "code", rows: "2", spellcheck: "false", placeholder: '{"context": {"token_budget": 500}}' });
   const settings = h("textarea", { class: "code", rows: "2", spellcheck: "false", placeholder: "alpha=0.4\nfusion=rrf rerank=true" });
   const expected = isOn("why_not") ? expectedDocument() : null;
-  const other = isAdmin() ? otherCaller() : null;
+  const other = isAdmin() && isOn("search_as") ? otherCaller() : null;
   const place = h("div");
 
   const read = () => {

@@ -25,8 +25,8 @@ from gateway.extension import (
     record_served,
     require_within_limits,
     schemas,
-    search_consistently,
 )
+from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.evaluation import judged_questions, measures
 from gateway.extensions.evaluation.evaluation_schemas import (
     COMPARED_QUESTIONS_MAX,

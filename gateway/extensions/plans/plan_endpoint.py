@@ -10,12 +10,12 @@ from gateway.extension import (
     AuthenticatedRequest,
     HeldAnswers,
     RequestContext,
-    answers_headers,
     freshness_of,
     problems,
     record_served,
     strictest,
 )
+from gateway.extensions._batches.answers_headers import answers_headers
 from gateway.extensions.plans.plan_answer import encode_plan_answer
 from gateway.extensions.plans.plan_check import require_valid_plan
 from gateway.extensions.plans.plan_run import AnsweredSteps, PlanRun

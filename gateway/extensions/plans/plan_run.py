@@ -18,14 +18,13 @@ from typing import TypeAlias
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.extension import (
-    ConsistentSearches,
     HeldAnswers,
     SearchRequest,
-    SearchRound,
     SearchServices,
     decode_in_steps,
     encode_answer,
 )
+from gateway.extensions._batches.one_revision import ConsistentSearches, SearchRound
 from gateway.extensions.plans import references
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
 from gateway.extensions.plans.references import Hit, Resolved

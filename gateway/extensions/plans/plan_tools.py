@@ -18,13 +18,13 @@ from gateway.extension import (
     McpArguments,
     McpTool,
     RequestContext,
-    answers_headers,
     decode_answer,
     field_errors,
     problems,
     schemas,
     tool_result,
 )
+from gateway.extensions._batches.answers_headers import answers_headers
 from gateway.extensions._mcp import results as mcp_results
 from gateway.extensions.plans.plan_endpoint import run_plan
 from gateway.extensions.plans.plan_run import AnsweredSteps

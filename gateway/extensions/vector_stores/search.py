@@ -14,7 +14,6 @@ from gateway.extension import (
     RequestContext,
     SearchBody,
     address_of_hit,
-    answers_headers,
     decode_answer,
     freshness_of,
     full_scope,
@@ -23,9 +22,10 @@ from gateway.extension import (
     record_served,
     require_within_limits,
     schemas,
-    search_consistently,
     strictest,
 )
+from gateway.extensions._batches.answers_headers import answers_headers
+from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.vector_stores.store_access import require_store
 from gateway.extensions.vector_stores.vector_store_schemas import (
     Content,

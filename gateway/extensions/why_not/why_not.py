@@ -22,9 +22,9 @@ from gateway.extension import (
     decode_in_steps,
     full_scope,
     schemas,
-    search_consistently,
     shown,
 )
+from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.why_not import explanation, left_out
 from gateway.extensions.why_not.explanation import Explanation
 from gateway.extensions.why_not.relaxed_search import (

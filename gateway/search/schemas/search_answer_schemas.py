@@ -151,7 +151,3 @@ class SearchAnswer(Body):
     low_confidence: bool | None = Field(
         None, description="true if no hit reaches the minimum score; else absent"
     )
-
-
-class SearchBatchAnswer(Body):
-    answers: tuple[SearchAnswer, ...] = Field(description="answers in the order of the searches")

@@ -261,9 +261,3 @@ class SearchBody(Body):
             if context is None or not context.compress
             else (postprocessors.compressor if context.compress == "model" else "extract"),
         )
-
-
-class SearchBatchBody(Body):
-    searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)] = Field(
-        description="the searches"
-    )

@@ -15,7 +15,7 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 pytestmark = pytest.mark.anyio
 
 
-OFF = "answers,curation,evaluation,faqs,mcp,plans,vector_stores,why_not"
+OFF = "answers,curation,evaluation,faqs,mcp,plans,rag,search_as,vector_stores,why_not"
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,17 @@ async def test_a_request_is_shown_in_no_form_that_is_off(console: Console, admin
     assert forms == ["curl", "Python", "TypeScript"]
     for name in ("Write an answer", "A document that I expected", "A plan of several searches"):
         await expect(console.page.get_by_text(name)).to_have_count(0)
+
+
+async def test_a_question_is_asked_with_nothing_that_is_off(
+    console: Console, admin: Caller
+) -> None:
+    await console.open(admin.key)
+    await console.page.get_by_text("Scopes, filter and ranking").click()
+
+    await expect(console.page.get_by_label("explain the scores")).to_be_visible()
+    await expect(console.page.get_by_label("Rerank")).to_have_count(0)
+    await expect(console.page.get_by_text("See as somebody else")).to_have_count(0)
 
 
 @pytest.mark.thorough

@@ -68,6 +68,8 @@ OWN = (
     "reembed_commands",
     "rerankers",
     "scim",
+    "search_as",
+    "search_batch",
     "sources_git",
     "sources_records",
     "sources_web",
@@ -269,6 +271,9 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         confidence = await ada.call("GET", "/v1/confidence")
         subscriptions = await ada.call("GET", "/v1/subscriptions")
         answer = await ada.call("POST", "/v1/answer", json={"query": "anything"})
+        batch = await ada.call("POST", "/v1/search/batch", json={"searches": [{"query": "any"}]})
+        seen = {"subject": "ben", "search": {"query": "anything"}}
+        as_ben = await ada.call("POST", "/v1/search/as", json=seen)
         found = await ada.found("anything")
         async with mcp_connected(ada) as client:
             resources = client.server_capabilities.resources
@@ -281,11 +286,11 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
 
     paths = (
         "scim|vector_stores|faq|curation|confidence|gates|questions|strategies|plan|subscriptions|"
-        "/answer|compress"
+        "/answer|compress|search/"
     )
     assert not [path for path in described if re.search(paths, path)]
     assert tools == ["search", "fetch", "list_sources"]
-    for missing in (users, stores, faq, confidence, subscriptions, answer):
+    for missing in (users, stores, faq, confidence, subscriptions, answer, batch, as_ben):
         problem(missing, 404)
     assert found == []
     assert resources is not None

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.auth.authenticated_request import AuthenticatedRequest
-from gateway.auth.freshness import revision_header
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import cache_headers
-from gateway.search.response_headers import Header, degraded_header
+from gateway.extension import (
+    AuthenticatedRequest,
+    Header,
+    RequestContext,
+    cache_headers,
+    degraded_header,
+    revision_header,
+)
 
 
 def answers_headers(

@@ -5,22 +5,23 @@ from functools import partial
 from starlette.responses import Response
 
 from common.shares.turns import map_in_steps
-from gateway import problems
-from gateway.auth.freshness import strictest
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import RawResponse
-from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.batches.answers_headers import answers_headers
-from gateway.search.batches.one_revision import search_consistently
-from gateway.search.pipeline import is_recallable, record_served
-from gateway.search.response_headers import cache_status
-from gateway.search.schemas.search_schemas import SearchBatchBody
-from gateway.search.search_request import (
+from gateway.extension import (
+    BATCH_SEARCHES_MAX,
+    HeldAnswers,
+    RawResponse,
+    RequestContext,
+    SearchServices,
+    cache_status,
     freshness_of,
+    is_recallable,
+    problems,
+    record_served,
     require_within_limits,
+    strictest,
 )
-from gateway.search.search_services import SearchServices
-from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
+from gateway.extensions._batches.answers_headers import answers_headers
+from gateway.extensions._batches.one_revision import search_consistently
+from gateway.extensions.search_batch.search_batch_schemas import SearchBatchBody
 from index.errors import VectorRefused
 
 _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"

@@ -2,13 +2,14 @@
 
 from pydantic import Field, model_validator
 
-from gateway.schemas import Body
-from gateway.search.schemas.search_schemas import SearchBody
+from gateway.extension import Body, SearchBody, with_example
 from index.model.identifiers import Groups, SubjectId
 
 
 class SearchAsBody(Body):
     """Whom to search as, and the search; a subject, groups, or both must be set."""
+
+    model_config = with_example(subject="ben", search={"query": "annual leave"})
 
     subject: SubjectId | None = Field(
         None, description="whose documents and memberships count; null: nobody's"

@@ -7,18 +7,19 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.answer_codec import decode_in_steps
-from gateway.document_address import address_of_hit
-from gateway.http.request_context import RequestContext
-from gateway.search.pipeline import AnsweredSearch, get_or_compute
-from gateway.search.schemas.search_as_schemas import SearchAsBody
-from gateway.search.search_endpoint import build_response
-from gateway.search.search_request import (
+from gateway.extension import (
+    AnsweredSearch,
+    RequestContext,
+    SearchServices,
+    address_of_hit,
+    build_response,
+    decode_in_steps,
     freshness_of,
+    get_or_compute,
+    problems,
     require_within_limits,
 )
-from gateway.search.search_services import SearchServices
+from gateway.extensions.search_as.search_as_schemas import SearchAsBody
 from index.errors import VectorRefused
 from index.model.scope import SCOPE_NAMES
 from index.tenants.principals import NO_FILTER, Principal

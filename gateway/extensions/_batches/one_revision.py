@@ -12,10 +12,7 @@ from typing import Any, TypeAlias
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.pipeline import get_or_compute
-from gateway.search.search_request import SearchRequest
-from gateway.search.search_services import SearchServices
+from gateway.extension import HeldAnswers, SearchRequest, SearchServices, get_or_compute
 
 Search: TypeAlias = Callable[[SearchRequest], Awaitable[ServedAnswer]]
 Work: TypeAlias = Coroutine[Any, Any, None]

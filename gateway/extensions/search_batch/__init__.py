@@ -1,0 +1,1 @@
+"""The extension that answers many searches in one call."""

@@ -1,1 +1,0 @@
-"""Several searches in one call, all answered at one revision."""
