@@ -166,7 +166,6 @@ from gateway.sources.source_schemas import SourceDocuments as SourceDocuments
 from gateway.sources.source_schemas import SourceFiles as SourceFiles
 from gateway.stores import Stores as Stores
 from gateway.stores import default_quotas as default_quotas
-from gateway.tracing import outgoing as outgoing
 from gateway.tracing.tracing import CheckTracing
 from gateway.tracing.tracing import MakeTracing as MakeTracing
 from gateway.tracing.tracing import Service as Service

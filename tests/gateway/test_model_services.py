@@ -8,10 +8,10 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
+from gateway.extensions._chat import outgoing
 from gateway.extensions._chat.chat_model import ChatModel
 from gateway.extensions._chat.errors import ChatUnavailable
 from gateway.extensions.embedders.openai_embedder import OpenAIEmbedder
-from gateway.tracing import outgoing
 from index.errors import EmbeddingUnavailable
 from tests.stub_openai import WIDTH, Reply, Stream, StubOpenAI, chat, embeddings, stub_openai
 

@@ -10,8 +10,8 @@ from gateway.extension import (
     Metrics,
     PromptOperation,
     Settings,
-    outgoing,
 )
+from gateway.extensions._chat import outgoing
 from gateway.extensions._chat.budgeted_chat import BudgetedChat
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from index.text import lexical, token_estimate
+from gateway.extensions._passages import token_estimate
+from index.text import lexical
 from ingest.chunkers.segments import line_ends, sentence_ends
 
 _GAP = " … "  # stands for omitted sentences

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from gateway.extensions._chat import prompt_quoting
 from gateway.extensions._chat.budgeted_chat import BudgetedChat
-from gateway.extensions._passages import excerpts
+from gateway.extensions._passages import excerpts, token_estimate
 from gateway.extensions._passages.passage import Passage
-from index.text import token_estimate
 
 # Starting values, not measured.
 CONTEXT_TOKENS = 3_000  # of the passages' texts, estimated

@@ -7,9 +7,8 @@ the question.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.extensions._passages import excerpts
+from gateway.extensions._passages import excerpts, token_estimate
 from gateway.extensions._passages.excerpts import SourceText
-from index.text import token_estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import atomic_file, common
+from gateway.cli import common
 from gateway.cli.common import AsJson
+from gateway.extensions._commands import atomic_file
 
 COMMANDS = typer.Typer()
 

@@ -10,8 +10,8 @@ from gateway.extension import (
     EmbedderKind,
     Extension,
     Settings,
-    outgoing,
 )
+from gateway.extensions._chat import outgoing
 from gateway.extensions._onnx import onnx_model
 from index.search.query_embedder import Embedder
 

@@ -11,8 +11,9 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from gateway.cli import atomic_file, common
+from gateway.cli import common
 from gateway.cli.common import AsJson, console
+from gateway.extensions._commands import atomic_file
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from collections.abc import Callable, Sequence

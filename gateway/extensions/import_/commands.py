@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from gateway.cli import atomic_file, common
+from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
+from gateway.extensions._commands import atomic_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway.cli import atomic_file, common
+from gateway.cli import common
+from gateway.extensions._commands import atomic_file
 
 if TYPE_CHECKING:
     from loadtests.loadtest.result import Result

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from gateway.extension import decode_answer, encode_answer
+from gateway.extensions._passages import token_estimate
 from gateway.extensions.plans.plan_run import AnsweredStep, AnsweredSteps
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
-from index.text import token_estimate
 
 
 def encode_plan_answer(plan: PlanBody, answered: AnsweredSteps) -> bytes:

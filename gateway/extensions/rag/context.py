@@ -6,10 +6,9 @@ Pure: equal passages, query and budget give equal bytes.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.extensions._passages import excerpts
+from gateway.extensions._passages import excerpts, token_estimate
 from gateway.extensions._passages.excerpts import SourceText
 from gateway.extensions._passages.passage import Passage
-from index.text import token_estimate
 
 _NO_LIMIT = 2**62
 

@@ -20,7 +20,7 @@ from common.errors import Saturated
 from common.shares.threads import FairThreads
 from gateway.extension import PASSAGE_CHARACTERS_MAX, Order, RerankerUnavailable
 from gateway.extensions.rag.first_scores import first_scores
-from index.embedders.word_vectors import WordVectors
+from gateway.extensions.rag.word_vectors import WordVectors
 from index.errors import EmbedderRefused
 from index.model.query import Query
 from index.search.hits import Hit

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gateway.extensions._passages import excerpts
-from index.text import token_estimate
+from gateway.extensions._passages import excerpts, token_estimate
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import httpx2
 import orjson
 import pytest
 
+from gateway.extensions._passages import token_estimate
 from gateway.http.event_stream import run_while_connected
-from index.text import token_estimate
 from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat

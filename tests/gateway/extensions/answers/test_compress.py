@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._passages import token_estimate
 from gateway.extensions.answers import conversation_compression
-from index.text import token_estimate
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._passages import token_estimate
 from gateway.extensions._passages.passage import Passage
 from gateway.extensions.rag import context
-from index.text import lexical, token_estimate
+from index.text import lexical
 from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
