@@ -143,7 +143,7 @@ function timing(header, ms) {
   );
 }
 
-export function parseTiming(header) {
+function parseTiming(header) {
   return (header ?? "").split(",").flatMap((part) => {
     const [name, ...fields] = part.trim().split(";");
     const found = fields.map((text) => /^dur=([0-9.]+)$/.exec(text.trim())).find(Boolean);

@@ -204,8 +204,9 @@ function worstTable(judged, chosen, answers, depth, shown) {
 const rightCell = ({ documents = [], passage }) => h("span", {}, documents.map((id, index) => [index > 0 && ", ", documentLink(id)]), passage && h("div", { class: "muted small" }, passage));
 
 /** What the search's page has of the setting. */
-function searchAddress(question, { fields: { filter, ...fields } }, depth) {
-  const named = Object.entries(filter ?? {}).map(([name, value]) => [`filter.${name}`, value]);
+function searchAddress(question, { fields: { filter, boost, ...fields } }, depth) {
+  const within = (path, values) => Object.entries(values ?? {}).map(([name, value]) => [`${path}.${name}`, value]);
+  const named = [...within("filter", filter), ...within("boost", boost).flatMap(([path, values]) => within(path, values))];
   const textOf = (value) => (Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value));
   const all = [["query", question], ["top_k", depth], ...Object.entries(fields), ...named];
   return `#/search?${new URLSearchParams(all.map(([name, value]) => [name, textOf(value)]))}`;

@@ -28,10 +28,11 @@ export function render(content, { fields, signal }) {
 function searchPage(fields, signal) {
   const form = searchForm();
   const above = h("div", { class: "stack" });
-  const results = h("div", { class: "columns", "aria-live": "polite" });
+  const results = h("div", { class: "columns" });
   form.address.write(fields);
   const again = () => form.node.requestSubmit();
   const showAll = async (asked, ended, isTyped = false) => {
+    results.setAttribute("aria-live", isTyped ? "off" : "polite"); // nobody wants each prefix's hits read aloud
     const { facets } = await showAnswers(results, asked, ended, isTyped);
     fill(above, asked.expected && whyNotView(asked, form, again, ended), facets && facetView(facets, form.filters, again));
   };

@@ -44,7 +44,8 @@ async def test_settings_are_side_by_side_and_the_worst_question_leads_to_its_sea
     await page.get_by_label("From a file").set_input_files([file])
     await expect(page.get_by_label("Questions", exact=True)).to_have_value(QUESTIONS)
 
-    await measure(console, 'alpha=0.0\nfilter={"tags_any": ["no such"]}')
+    boost = 'alpha=0.0 boost={"replaced": {"weight": 0.1}}'
+    await measure(console, f'{boost}\nfilter={{"tags_any": ["no such"]}}')
 
     rows = page.get_by_role("region", name="Settings").locator("tbody tr")
     await expect(rows).to_have_count(3)
@@ -60,6 +61,7 @@ async def test_settings_are_side_by_side_and_the_worst_question_leads_to_its_sea
     await worst.first.get_by_role("link", name="alpha=0.0").click()
     await expect(page.get_by_label("Question", exact=True)).to_have_value(LINES[1]["question"])
     await expect(page.get_by_label("Alpha")).to_have_value("0")
+    await expect(page.get_by_label("Replaced")).to_have_value("0.1")
     await expect(page.locator(".hit").first).to_contain_text("lamps of the pier")
     await page.go_back()
 

@@ -315,6 +315,27 @@ async def test_hits_come_while_one_types_and_what_was_typed_last_is_one_question
             await asyncio.sleep(0.05)
 
 
+async def test_what_one_has_typed_is_never_sent_with_anothers_key(
+    console: Console, admin: Caller, ana: Caller
+) -> None:
+    made = (await admin.call("POST", "/v1/keys", json={"subject": "eve"})).json()
+    page, question = console.page, console.page.get_by_label("Question", exact=True)
+    await console.open(made["key"])
+    await question.press_sequentially("my secret")
+    await page.wait_for_function("() => location.hash.endsWith('secret')")
+    await admin.call("DELETE", f"/v1/keys/{made['id']}")
+    await question.press_sequentially(" question")
+    await expect(page.get_by_role("dialog")).to_contain_text("revoked or expired")
+    sent = sent_by(console)
+
+    await console.log_in(ana.key)
+    await expect(question).to_have_value("")
+    await ask(console, "annual leave")
+
+    assert {body["query"] for body in sent} == {"annual leave"}
+    assert "secret" not in page.url
+
+
 async def test_a_document_that_was_expected_is_brought_in_by_the_change_that_is_told(
     console: Console, ana: Caller
 ) -> None:
