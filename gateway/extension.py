@@ -106,6 +106,7 @@ from gateway.monitoring.search_metrics import Outcome as Outcome
 from gateway.recording import shown as shown
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
 from gateway.recording.read_log import ReadLog as ReadLog
+from gateway.recording.read_log import ShownChunks as ShownChunks
 from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example

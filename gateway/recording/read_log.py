@@ -1,16 +1,16 @@
-"""Records which principal read which documents, and appends it to the audit log every second.
+"""Records who read which documents and chunks, and appends it to the audit log every second.
 
 A process that is killed may lose the reads of its last FLUSH_S seconds. The documents of an answer
 are parsed from its body later.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, starmap
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import structlog
 from pydantic import BaseModel
@@ -30,7 +30,7 @@ FLUSH_S = 1.0
 # One tenant has half of each at most; at a quarter of the first two a flush starts early.
 PENDING_ANSWERS_MAX = 10_000
 BODIES_BYTES_MAX = 67_108_864  # of these answers
-PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document; 25 MB
+PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document or a chunk; 25 MB
 _READERS_MAX = 100  # readers per transaction, which blocks changes of their tenants for 10 ms
 
 log = structlog.get_logger()
@@ -44,11 +44,16 @@ class Reader(NamedTuple):
     key_id: str | None
 
 
+# The documents that were shown by address, and of each the chunks; None for all of it.
+ShownChunks: TypeAlias = dict[str, set[int] | None]
+
+
 class ReadStore(Protocol):
     async def append_reads(self, reads: Sequence[ReadEvent], /) -> None: ...
 
 
 class _ReadHit(BaseModel):
+    chunk_id: int
     document_id: str
     tenant: str | None = None
 
@@ -61,10 +66,14 @@ class _ReadAnswer(BaseModel):
 
 @dataclass(slots=True)
 class _PendingView:
-    """An answer that a reader got `answers` times; times in seconds since 1970."""
+    """An answer that a reader got `answers` times; times in seconds since 1970.
+
+    shows_more: than the chunks of its hits.
+    """
 
     reader: Reader
     body: bytes
+    shows_more: bool
     first_s: float
     last_s: float
     answers: int
@@ -72,12 +81,16 @@ class _PendingView:
 
 @dataclass(slots=True)
 class _ViewCounts:
-    """The documents of a reader that are not stored yet; times in seconds since 1970."""
+    """What a reader was shown and is not stored yet; times in seconds since 1970.
+
+    size: that was taken of the budget.
+    """
 
     first_s: float
     last_s: float
     answers: int = 0
-    documents: set[str] = field(default_factory=set)
+    shown: ShownChunks = field(default_factory=dict)
+    size: int = 0
 
 
 class ReadLog:
@@ -107,11 +120,16 @@ class ReadLog:
         self._lost: Counter[str] = Counter()  # number of answers, by tenant
         self._flushes = BackgroundFlush("read_log", self.flush, every_s=every_s)
 
-    def answer(self, principal: Principal, key: str, body: bytes) -> None:
-        """Record that the principal gets this body, the answer of this cache key."""
+    def answer(
+        self, principal: Principal, key: str, body: bytes, *, shows_more: bool = False
+    ) -> None:
+        """Record that the principal gets this body, the answer of this cache key.
+
+        shows_more: than the chunks of its hits, such as those around them.
+        """
         if self._is_on:
             now_s = self._now_s()
-            self._add_view(principal, key, body, now_s, now_s, 1)
+            self._add_view(principal, key, body, now_s, now_s, 1, shows_more=shows_more)
 
     def watch(self, answer: LoggedAnswer) -> None:
         """As `answer`, as often as the principal got it."""
@@ -124,22 +142,29 @@ class ReadLog:
                 answer.first_s,
                 answer.last_s,
                 len(answer.durations_s),
+                shows_more=answer.query.expand or answer.query.summaries,
             )
 
     def documents(
-        self, principal: Principal | Reader, documents: Collection[str], *, by_role: bool = False
+        self, principal: Principal | Reader, documents: Iterable[str], *, by_role: bool = False
     ) -> None:
         """Record that the principal gets these documents other than by a search answer.
 
         by_role: and not because its grants admit them.
         """
+        self.passages(principal, dict.fromkeys(documents), by_role=by_role)
+
+    def passages(
+        self, principal: Principal | Reader, passages: ShownChunks, *, by_role: bool = False
+    ) -> None:
+        """As `documents`, of which these chunks alone are shown."""
         shows = shown.CURRENT.get()
         if shows is not None and isinstance(principal, Principal) and not by_role:
-            shows.documents.append((principal, documents))
+            shows.documents.append((principal, passages.keys()))
         if self._is_on:
             now_s = self._now_s()
             reader = Reader(principal.tenant, principal.subject, principal.key_id)
-            self._add_counts(reader, _ViewCounts(now_s, now_s, 1, set(documents)))
+            self._add_counts(reader, _ViewCounts(now_s, now_s, 1, passages))
 
     async def flush(self) -> None:
         """Store the pending reads. Raises `DatabaseUnavailable`; the reads stay for the next.
@@ -170,6 +195,8 @@ class ReadLog:
         first_s: float,
         last_s: float,
         answers: int,
+        *,
+        shows_more: bool,
     ) -> None:
         previous = self._pending.get((principal.digest, key))
         if previous is not None and previous.body == body:
@@ -182,7 +209,7 @@ class ReadLog:
         reader = Reader(principal.tenant, principal.subject, principal.key_id)
         if previous is not None:  # the answer has changed; the previous one was read too
             self._pending[principal.digest, f"{key} {len(self._pending)}"] = previous
-        view = _PendingView(reader, body, first_s, last_s, answers)
+        view = _PendingView(reader, body, shows_more, first_s, last_s, answers)
         self._pending[principal.digest, key] = view
         self._bodies_bytes += len(body)
         if (
@@ -201,26 +228,25 @@ class ReadLog:
         return True
 
     async def _parse_pending(self) -> None:
-        """Parse the documents out of the pending answers, each body once for all its readers."""
+        """Parse what the pending answers show, each body once for all its readers."""
         views, self._pending, self._bodies_bytes = self._pending, {}, 0
         self._answers, self._bodies = _shares(PENDING_ANSWERS_MAX), _shares(BODIES_BYTES_MAX)
-        documents_by_body: dict[int, set[str]] = {}
+        shown_by_body: dict[int, ShownChunks] = {}
 
         def count(view: _PendingView) -> None:
-            documents = documents_by_body.get(id(view.body))
-            if documents is None:
-                documents = documents_by_body[id(view.body)] = _addresses(
-                    view.reader.tenant, view.body
-                )
-            counts = _ViewCounts(view.first_s, view.last_s, view.answers, documents)
+            passages = shown_by_body.get(id(view.body))
+            if passages is None:
+                passages = shown_by_body[id(view.body)] = _shown(view.reader.tenant, view.body)
+            if view.shows_more:
+                passages = dict.fromkeys(passages)
+            counts = _ViewCounts(view.first_s, view.last_s, view.answers, passages)
             self._add_counts(view.reader, counts)
 
         await map_in_steps(count, views.values())
 
     def _add_counts(self, reader: Reader, more: _ViewCounts) -> None:
         counts = self._counts.get(reader)
-        growth = len(more.documents if counts is None else more.documents - counts.documents)
-        growth += counts is None
+        growth = _growth({} if counts is None else counts.shown, more.shown) + (counts is None)
         if self._documents.take(reader.tenant, growth) is not None:
             self._lost[reader.tenant] += more.answers
             return
@@ -229,14 +255,18 @@ class ReadLog:
         counts.first_s = min(counts.first_s, more.first_s)
         counts.last_s = max(counts.last_s, more.last_s)
         counts.answers += more.answers
-        counts.documents |= more.documents
+        counts.size += growth
+        for document, chunks in more.shown.items():
+            before = counts.shown.get(document, set())
+            both = None if before is None or chunks is None else before | chunks
+            counts.shown[document] = both
 
     async def _store_counts(self) -> None:
         """Store the counts in batches; a batch that fails is put back."""
         for readers in _batches(sorted(self._counts, key=lambda reader: reader.tenant)):
             batch = {reader: self._counts.pop(reader) for reader in readers}
             for reader, counts in batch.items():
-                self._documents.give_back(reader.tenant, len(counts.documents) + 1)
+                self._documents.give_back(reader.tenant, counts.size)
             try:
                 rows = chain.from_iterable(starmap(_read_events, batch.items()))
                 await self._store.append_reads(list(rows))
@@ -262,14 +292,27 @@ def _shares(total_max: int) -> FairBudget:
     return FairBudget(total_max=total_max, tenant_max=total_max // 2)
 
 
-def _addresses(tenant: str, body: bytes) -> set[str]:
-    """Of the documents in an answer to a caller of the tenant."""
-    parts = map(_ReadAnswer.model_validate_json, split_answer(body))
-    return {
-        address_of(tenant, hit.tenant or tenant, hit.document_id)
-        for part in parts
-        for hit in part.hits
-    }
+def _shown(tenant: str, body: bytes) -> ShownChunks:
+    """What an answer to a caller of the tenant shows."""
+    passages: dict[str, set[int] | None] = {}
+    for part in map(_ReadAnswer.model_validate_json, split_answer(body)):
+        for hit in part.hits:
+            address = address_of(tenant, hit.tenant or tenant, hit.document_id)
+            chunks = passages.setdefault(address, set())
+            assert chunks is not None
+            chunks.add(hit.chunk_id)
+    return passages
+
+
+def _growth(before: ShownChunks, more: ShownChunks) -> int:
+    """The number of documents and chunks in `more` that are not in `before`."""
+    growth = 0
+    for document, chunks in more.items():
+        chunks_before = before.get(document, set())
+        growth += document not in before
+        if chunks_before is not None and chunks is not None:
+            growth += len(chunks - chunks_before)
+    return growth
 
 
 def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:
@@ -284,6 +327,8 @@ def _read_events(reader: Reader, counts: _ViewCounts) -> Iterator[ReadEvent]:
         "first": datetime.fromtimestamp(counts.first_s, UTC),
         "last": datetime.fromtimestamp(counts.last_s, UTC),
     }
-    for documents in parts(sorted(counts.documents)) if counts.documents else [()]:
+    for documents in parts(sorted(counts.shown)) if counts.shown else [()]:
         actor = AuditActor(reader.subject, reader.key_id)
-        yield ReadEvent(reader.tenant, actor, details | {"documents": list(documents)})
+        chunks = {name: sorted(ids) for name in documents if (ids := counts.shown[name])}
+        of_chunks = {"chunks": chunks} if chunks else {}
+        yield ReadEvent(reader.tenant, actor, details | {"documents": list(documents)} | of_chunks)

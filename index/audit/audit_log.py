@@ -5,7 +5,7 @@ for that row. See migrations/0001_schema.sql.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ NO_TENANT = "-"  # the log of requests that belong to no tenant; no tenant has t
 
 DOCUMENTS_MAX = 1_000  # named by one row
 LOOKED_AT_MAX = 100_000  # rows scanned for one page; 0.05 s
+SHOWN_MAX = 10_000  # rows of one page that showed a document
 PRUNED_MAX = 10_000  # rows at a time, during which the tenant's appends wait; 0.05 s
 
 
@@ -92,6 +93,38 @@ class AuditLogPage:
 ANY = AuditLogFilter()
 
 
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """What somebody was shown. document: its address. chunk_id: None for any part of it.
+
+    since, until: when, None for any time.
+    """
+
+    document: str
+    chunk_id: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Who was shown a document, for the first and for the last time; see `LoggedAction`."""
+
+    subject: str | None
+    key_id: str | None
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientsPage:
+    """As `AuditLogPage`. answers_lost: of which nobody knows what they showed."""
+
+    recipients: Sequence[Recipient]
+    answers_lost: int
+    before: int | None
+
+
 async def append(
     session: Session, tenant: str, action: str, target: str = "", **details: Any
 ) -> None:
@@ -128,10 +161,12 @@ class AuditLog:
         database: Database,
         *,
         looked_at_max: int = LOOKED_AT_MAX,
+        shown_max: int = SHOWN_MAX,
         pruned_max: int = PRUNED_MAX,
     ) -> None:
         self._database = database
         self._looked_at_max = looked_at_max
+        self._shown_max = shown_max
         self._pruned_max = pruned_max
 
     async def append_reads(self, events: Sequence[ReadEvent]) -> None:
@@ -175,11 +210,10 @@ class AuditLog:
         before: int | None = None,
         limit: int,
     ) -> AuditLogPage:
-        head = await self._database.row("audit_log.head", tenant)
-        if head is None:
+        numbers = await self._numbers(tenant, before)
+        if numbers is None:
             return AuditLogPage((), None)
-        last = head["number"] if before is None else min(head["number"], before - 1)
-        first = max(head["pruned_number"], last - self._looked_at_max) + 1
+        first, last, pruned = numbers
         page_rows = await self._database.rows(
             "audit_log.page",
             *(
@@ -195,10 +229,60 @@ class AuditLog:
         rows = [LoggedAction(**row) for row in page_rows]
         if len(rows) == limit:
             first = rows[-1].number
-        is_last = first <= head["pruned_number"] + 1 or await self._is_over(
-            tenant, first, row_filter
-        )
+        is_last = first <= pruned + 1 or await self._is_over(tenant, first, row_filter.since)
         return AuditLogPage(rows, None if is_last else first)
+
+    async def recipients(
+        self, tenant: str, shown: ShownDocument, *, before: int | None = None
+    ) -> RecipientsPage:
+        """Who was shown it by a page of rows, the last one first; the next may name them too."""
+        numbers = await self._numbers(tenant, before)
+        if numbers is None:
+            return RecipientsPage((), 0, None)
+        first, last, pruned = numbers
+        rows = await self._database.rows(
+            "audit_log.recipients",
+            *(tenant, first, last, shown.document, shown.chunk_id, shown.since, shown.until),
+            self._shown_max,
+        )
+        if rows and rows[0]["rows_counted"] == self._shown_max:
+            first = rows[0]["first_counted"]
+        lost = await self._database.row("audit_log.lost", tenant, first, last)
+        assert lost is not None
+        is_last = first <= pruned + 1 or await self._is_over(tenant, first, shown.since)
+        return RecipientsPage(
+            [Recipient(row["subject"], row["key_id"], row["first"], row["last"]) for row in rows],
+            lost["answers"],
+            None if is_last else first,
+        )
+
+    async def all_recipients(self, tenant: str, shown: ShownDocument) -> RecipientsPage:
+        """Those of all pages, each once."""
+        by_actor: dict[tuple[str | None, str | None], Recipient] = {}
+        before, answers_lost = None, 0
+        while True:
+            page = await self.recipients(tenant, shown, before=before)
+            for each in page.recipients:
+                later = by_actor.get((each.subject, each.key_id))
+                by_actor[each.subject, each.key_id] = (
+                    each
+                    if later is None
+                    else replace(
+                        later, first=min(each.first, later.first), last=max(each.last, later.last)
+                    )
+                )
+            before, answers_lost = page.before, answers_lost + page.answers_lost
+            if before is None:
+                return RecipientsPage([*by_actor.values()], answers_lost, None)
+
+    async def _numbers(self, tenant: str, before: int | None) -> tuple[int, int, int] | None:
+        """The first and the last row of a page, and the last pruned one; None without a log."""
+        head = await self._database.row("audit_log.head", tenant)
+        if head is None:
+            return None
+        pruned: int = head["pruned_number"]
+        last = head["number"] if before is None else min(head["number"], before - 1)
+        return max(pruned, last - self._looked_at_max) + 1, last, pruned
 
     async def begun(self, tenant: str) -> datetime | None:
         """When the tenant was created; earlier rows belong to a deleted one of the same name."""
@@ -260,9 +344,9 @@ class AuditLog:
         pruned: int = last - base
         return pruned
 
-    async def _is_over(self, tenant: str, first: int, row_filter: AuditLogFilter) -> bool:
-        """Whether all rows before this one are too old for the filter."""
-        if row_filter.since is None:
+    async def _is_over(self, tenant: str, first: int, since: datetime | None) -> bool:
+        """Whether all rows before this one are too old."""
+        if since is None:
             return False
         row = await self._database.row("audit_log.at", tenant, first)
-        return row is not None and row["at"] < row_filter.since
+        return row is not None and row["at"] < since

@@ -46,6 +46,37 @@ WHERE tenant = $1 AND number BETWEEN $2 AND $3
   AND ($6::timestamptz IS NULL OR at >= $6)
 ORDER BY number DESC LIMIT $7;
 
+-- fragment: first_shown
+CASE action WHEN 'documents.read' THEN (details ->> 'first')::timestamptz ELSE at END
+
+-- fragment: last_shown
+CASE action WHEN 'documents.read' THEN (details ->> 'last')::timestamptz ELSE at END
+
+-- name: recipients
+-- $1 tenant, $2 first and $3 last number to read, $4 document, $5 chunk, $6 earliest and $7 latest time, these
+-- three null for any; $8 the most rows to count. A row that names no chunk of the document has shown all of it.
+-- Of each actor that was shown it the times, and of all the number of the first row that was counted.
+WITH shown AS MATERIALIZED (
+    SELECT number, subject, key_id, :first_shown AS first, :last_shown AS last
+    FROM audit_log
+    WHERE tenant = $1 AND number BETWEEN $2 AND $3 AND action IN ('documents.read', 'search.as')
+      AND details -> 'documents' ? $4
+      AND ($5::bigint IS NULL OR coalesce(details -> 'chunks' -> $4 @> to_jsonb($5), true))
+      AND ($6::timestamptz IS NULL OR :last_shown >= $6)
+      AND ($7::timestamptz IS NULL OR :first_shown < $7)
+    ORDER BY number DESC LIMIT $8::bigint
+)
+SELECT
+    subject, key_id, min(first) AS first, max(last) AS last,
+    (SELECT count(*) FROM shown) AS rows_counted, (SELECT min(number) FROM shown) AS first_counted
+FROM shown GROUP BY subject, key_id ORDER BY max(number) DESC;
+
+-- name: lost
+-- $1 tenant, $2 first and $3 last number: how many answers were counted without what they had shown.
+SELECT coalesce(sum((details ->> 'answers_lost')::bigint), 0)::bigint AS answers
+FROM audit_log
+WHERE tenant = $1 AND number BETWEEN $2 AND $3 AND action = 'documents.read' AND details ? 'answers_lost';
+
 -- name: created_at
 SELECT created_at FROM tenants WHERE tenant = $1;
 

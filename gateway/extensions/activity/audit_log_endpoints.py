@@ -4,12 +4,18 @@ import re
 from datetime import datetime
 
 from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from gateway.extension import RequestContext, json_response, problems, schemas
 from gateway.extensions.activity.activity_services import ActivityServices
-from gateway.extensions.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
-from index.audit.audit_log import AuditLogFilter
+from gateway.extensions.activity.audit_log_schemas import (
+    AuditLogAnswer,
+    LoggedBody,
+    RecipientBody,
+    RecipientsAnswer,
+)
+from index.audit.audit_log import AuditLog, AuditLogFilter, ShownDocument
 from index.model.conditions.times import Instant
 
 _PAGE_MAX = 100
@@ -25,20 +31,15 @@ async def get_audit_log(context: RequestContext[ActivityServices]) -> Response:
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
-    cursor = query.get("cursor")
-    if cursor is not None and not re.fullmatch(_NUMBER, cursor):
-        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
     tenant, log = caller.principal.tenant, context.services.stores.audit_log
-    since, first_at = _instant("since", query.get("since")), await log.begun(tenant)
     page = await log.page(
         tenant,
         AuditLogFilter(
-            subject=schemas.parse_value("subject", schemas.LINE, query.get("subject", "")) or None,
-            document=schemas.parse_value("document", schemas.LINE, query.get("document", ""))
-            or None,
-            since=max((at for at in (since, first_at) if at is not None), default=None),
+            subject=_line(query, "subject"),
+            document=_line(query, "document"),
+            since=await _since(log, tenant, query),
         ),
-        before=None if cursor is None else int(cursor),
+        before=_cursor(query),
         limit=int(limit),
     )
     return json_response(
@@ -47,6 +48,54 @@ async def get_audit_log(context: RequestContext[ActivityServices]) -> Response:
             cursor=None if page.before is None else str(page.before),
         )
     )
+
+
+async def list_recipients(context: RequestContext[ActivityServices]) -> Response:
+    """List who was shown a document or a chunk of it; `cursor` as above."""
+    caller = await context.authenticate()
+    query = context.request.query_params
+    document, chunk = _line(query, "document"), query.get("chunk")
+    if document is None:
+        raise problems.invalid_field("document", "must be the identifier of a document")
+    if chunk is not None and not re.fullmatch(_NUMBER, chunk):
+        raise problems.invalid_field("chunk", "must be the identifier of a chunk")
+    tenant, log = caller.principal.tenant, context.services.stores.audit_log
+    shown = ShownDocument(
+        document,
+        None if chunk is None else int(chunk),
+        await _since(log, tenant, query),
+        _instant("until", query.get("until")),
+    )
+    page = await log.recipients(tenant, shown, before=_cursor(query))
+    return json_response(
+        RecipientsAnswer(
+            recipients=tuple(
+                RecipientBody(
+                    subject=each.subject, key_id=each.key_id, first=each.first, last=each.last
+                )
+                for each in page.recipients
+            ),
+            answers_lost=page.answers_lost,
+            cursor=None if page.before is None else str(page.before),
+        )
+    )
+
+
+def _line(query: QueryParams, name: str) -> str | None:
+    return schemas.parse_value(name, schemas.LINE, query.get(name, "")) or None
+
+
+def _cursor(query: QueryParams) -> int | None:
+    cursor = query.get("cursor")
+    if cursor is not None and not re.fullmatch(_NUMBER, cursor):
+        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
+    return None if cursor is None else int(cursor)
+
+
+async def _since(log: AuditLog, tenant: str, query: QueryParams) -> datetime | None:
+    """The earliest time that is asked for; none before the tenant was created."""
+    since, begun = _instant("since", query.get("since")), await log.begun(tenant)
+    return max((at for at in (since, begun) if at is not None), default=None)
 
 
 def _instant(name: str, text: str | None) -> datetime | None:

@@ -44,3 +44,22 @@ class AuditLogAnswer(Body):
     cursor: str | None = Field(
         description="the `cursor` of the next page, even if this page is empty; null on the last"
     )
+
+
+class RecipientBody(Body):
+    subject: str | None = Field(description="as in the audit log")
+    key_id: str | None = Field(description="as in the audit log")
+    first: Instant = Field(description="when they were first shown it, to the second")
+    last: Instant = Field(description="when they were last shown it, to the second")
+
+
+class RecipientsAnswer(Body):
+    recipients: tuple[RecipientBody, ...] = Field(
+        description="those who were shown it, the last one first; a later page may name them again"
+    )
+    answers_lost: int = Field(
+        description="number of answers in this time of which nobody knows what they showed"
+    )
+    cursor: str | None = Field(
+        description="the `cursor` of the next page, even if this page is empty; null on the last"
+    )

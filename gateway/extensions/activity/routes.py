@@ -16,10 +16,20 @@ from gateway.extensions.activity.activity_services import ActivityServices
 _CURSOR = Parameter(
     {"type": "string", "description": "`cursor` of the previous page", "pattern": "^[0-9]{1,18}$"}
 )
+_CHUNK = Parameter(
+    {
+        "type": "string",
+        "description": "only those who were shown this chunk of the document",
+        "pattern": "^[0-9]{1,18}$",
+    }
+)
 _DAY = Parameter({"type": "string", "format": "date"})
 _INSTANT = Parameter({"type": "string", "format": "date-time"})
 _LIMIT = Parameter({"type": "integer", "minimum": 1, "maximum": 100})
 _LINE = Parameter(schemas.LINE.json_schema())
+_UNTIL = Parameter(
+    {"type": "string", "description": "only what was before this time", "format": "date-time"}
+)
 _STEP = Parameter({"type": "string", "enum": ["day", "hour"]})
 
 ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
@@ -75,6 +85,21 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
             "limit": _LIMIT,
             "since": _INSTANT,
             "subject": _LINE,
+        },
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/audit/recipients",
+        audit_log_endpoints.list_recipients,
+        needs="admin",
+        summary="List who was shown a document or a chunk of it, and when",
+        answer=audit_log_schemas.RecipientsAnswer,
+        parameters={
+            "chunk": _CHUNK,
+            "cursor": _CURSOR,
+            "document": _LINE,
+            "since": _INSTANT,
+            "until": _UNTIL,
         },
     ),
 )

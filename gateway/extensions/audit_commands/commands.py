@@ -14,11 +14,21 @@ from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from index.audit.audit_chain import AuditHead, Verified
-    from index.audit.audit_log import LoggedAction
+    from index.audit.audit_log import LoggedAction, Recipient, RecipientsPage
     from index.postgres.database import Database
 
 Tenants = Annotated[
     list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
+]
+
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=_TIMES,
+        metavar="TIME",
+        help="Only rows from this time on, in UTC: 2026-11-28, or 2026-11-28T06:30.",
+    ),
 ]
 
 _HEAD = re.compile(r"([^:]+):([0-9]{1,18}):([0-9a-f]{64})")
@@ -109,14 +119,7 @@ def audit_log(
         str | None, typer.Option(help="Only actions of this subject, of operator or of system.")
     ] = None,
     document: Annotated[str | None, typer.Option(help="Only rows of this document.")] = None,
-    since: Annotated[
-        datetime | None,
-        typer.Option(
-            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
-            metavar="TIME",
-            help="Only rows from this time on, in UTC: 2026-11-28, or 2026-11-28T06:30.",
-        ),
-    ] = None,
+    since: Since = None,
     limit: Annotated[
         int, typer.Option(help="Maximum number of rows.", min=1, max=_LISTED_MAX)
     ] = 50,
@@ -150,7 +153,7 @@ def audit_log(
 
         log = AuditLog(database)
         names = await log.tenants() if tenant is None else [tenant]
-        row_filter = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
+        row_filter = AuditLogFilter(subject, document, _utc(since))
         rows = await log.newest(names, row_filter, limit=limit)
         if tenant is not None and not rows:  # one that is deleted may have rows left
             await operations.require_tenant(database, tenant)
@@ -164,6 +167,50 @@ def audit_log(
     headings = ("tenant", "number", "at", "who", "key", "action", "target", "details")
     rows = common.run_on_database(run)
     common.print_rows(rows, cells, headings, "no rows match", as_json=as_json)
+
+
+@_audit.command("recipients")
+def audit_recipients(
+    document: Annotated[str, typer.Argument(help="The document, as the audit log names it.")],
+    tenant: Annotated[str, typer.Option(help="Its tenant.")],
+    chunk: Annotated[
+        int | None, typer.Option(help="Only those who were shown this chunk of it.")
+    ] = None,
+    since: Since = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option(formats=_TIMES, metavar="TIME", help="Only before this time, in UTC."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who was shown a document, or a chunk of it, the last one first.
+
+    nearhit audit recipients team/leave --chunk 17 --tenant acme
+    """
+
+    async def run(database: "Database") -> "RecipientsPage":
+        from gateway.operator import operations
+        from index.audit.audit_log import AuditLog, ShownDocument
+
+        shown = ShownDocument(document, chunk, _utc(since), _utc(until))
+        page = await AuditLog(database).all_recipients(tenant, shown)
+        if not page.recipients:
+            await operations.require_tenant(database, tenant)
+        return page
+
+    def cells(row: "Recipient") -> list[str]:
+        return [row.subject or "", row.key_id or "", *map(format_instant, (row.first, row.last))]
+
+    headings = ("subject", "key", "first", "last")
+    page = common.run_on_database(run)
+    common.print_rows(page.recipients, cells, headings, "nobody was shown it", as_json=as_json)
+    if page.answers_lost:
+        lost = f"what {page.answers_lost:,} more answers showed was not recorded"
+        common.progress_console(as_json=True).print(lost)
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    return time and time.replace(tzinfo=UTC)
 
 
 def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
@@ -214,6 +261,6 @@ def _format_details(details: Mapping[str, Any]) -> str:
             parts += documents[:_DOCUMENTS_LISTED_MAX] + (
                 [f"and {more:,} more"] if more > 0 else []
             )
-        elif value is not None:
+        elif value is not None and name != "chunks":
             parts.append(f"{name} {', '.join(value) if isinstance(value, list) else value}")
     return "; ".join(parts)

@@ -1,6 +1,7 @@
 """What of an agent's context is still so, for its caller, now: over HTTP and as a tool."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +15,7 @@ from gateway.extension import (
     Extension,
     RequestContext,
     Services,
+    ShownChunks,
     address_of,
     body_limit,
     full_scope,
@@ -55,11 +57,21 @@ async def check_context(context: RequestContext[ContextServices]) -> Response:
     ]
     scope, document_filter = full_scope(caller), caller.principal.filter
     states = await services.held_passages.check(scope, document_filter, held)
-    shown = {address_of(tenant, *each.address) for each in states if each.address and each.changed}
-    if shown:
-        services.read_log.documents(caller.principal, shown)
+    if shown := _shown(tenant, states):
+        services.read_log.passages(caller.principal, shown)
     answer = orjson.dumps({"passages": [*map(_answer, states)]}, option=orjson.OPT_UTC_Z)
     return with_revision(read_response(answer), caller.revisions, tenant)
+
+
+def _shown(tenant: str, states: Sequence[PassageState]) -> ShownChunks:
+    """The passages that the answer has the texts of, for the log of reads."""
+    shown = defaultdict[str, set[int]](set)
+    for state in states:
+        if state.changed:
+            assert state.address is not None
+            address = address_of(tenant, *state.address)
+            shown[address].update(each.chunk_id for each in state.changed)
+    return {**shown}
 
 
 class _Since(dict[str, Mapping[str, int]]):

@@ -162,7 +162,10 @@ class SubscriptionWatcher:
     def record_read(self, event: AnswerEvent) -> None:
         """Log that the event's hits are shown to the receiver; call it before they are sent."""
         if self._subscription.reports_hits:
-            self._services.read_log.answer(self.principal, event.key, event.body)
+            shows_more = bool(self._body.expand or self._body.summaries)
+            self._services.read_log.answer(
+                self.principal, event.key, event.body, shows_more=shows_more
+            )
 
     def record_received(self, event: AnswerEvent) -> None:
         """The receiver has the event: the next one reports the changes since this one."""

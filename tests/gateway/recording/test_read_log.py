@@ -18,6 +18,9 @@ from tests.gateway.support.longest_step import LongestStep
 pytestmark = pytest.mark.anyio
 
 
+CHUNK = 7
+
+
 class FakeLog:
     """Keeps what it is told, unless it is away."""
 
@@ -46,7 +49,8 @@ def principal(subject: str, tenant: str = "acme") -> Principal:
 
 def body(*documents: str) -> bytes:
     """An object of its own each time."""
-    return orjson.dumps({"hits": [{"document_id": name, "text": "Leave"} for name in documents]})
+    hits = [{"document_id": name, "chunk_id": CHUNK, "text": "Leave"} for name in documents]
+    return orjson.dumps({"hits": hits})
 
 
 ANA, BEN = principal("ana"), principal("ben")
@@ -66,7 +70,12 @@ def seen(log: FakeLog) -> ReadLog:
 async def test_many_long_answers_are_read_in_short_steps(seen: ReadLog, log: FakeLog) -> None:
     metadata = {f"key{key}": [*range(256)] for key in range(40)}
     for number in range(80):
-        hit = {"document_id": f"d{number}", "text": "leave " * 60_000, "metadata": metadata}
+        hit = {
+            "document_id": f"d{number}",
+            "chunk_id": 1,
+            "text": "leave " * 60_000,
+            "metadata": metadata,
+        }
         seen.answer(ANA, f"{number}", orjson.dumps({"hits": [hit]}))
 
     async with LongestStep() as step:
@@ -88,6 +97,7 @@ async def test_who_saw_what_how_often_and_when_is_one_row(seen: ReadLog, log: Fa
 
     (row,) = log.of("ana")
     assert row["documents"] == ["a", "b", "c", "d"]
+    assert row["chunks"] == {"a": [CHUNK], "b": [CHUNK], "c": [CHUNK]}  # all of d was shown
     assert row["answers"] == 5
     assert (row["first"].timestamp(), row["last"].timestamp()) == (1_700_000_000, 1_700_000_005)
     assert log.shown("ben") == {"a", "b"}
@@ -108,6 +118,26 @@ async def test_an_answer_that_changes_within_the_second_was_seen_before_and_afte
 
     (row,) = log.of("ana")
     assert (row["documents"], row["answers"]) == (["a", "b", "c"], 6)
+
+
+@pytest.mark.parametrize("whole_first", [False, True])
+async def test_all_of_a_document_is_more_than_chunks_of_it(
+    seen: ReadLog, log: FakeLog, *, whole_first: bool
+) -> None:
+    def read_all() -> None:
+        seen.documents(ANA, ["a"])
+        seen.answer(ANA, "expanded", body("b"), shows_more=True)
+
+    if whole_first:
+        read_all()
+    seen.answer(ANA, "1", body("a", "b", "c"))
+    if not whole_first:
+        read_all()
+
+    await seen.flush()
+
+    (row,) = log.of("ana")
+    assert (row["documents"], row["chunks"]) == (["a", "b", "c"], {"c": [CHUNK]})
 
 
 async def test_an_answer_without_hits_is_a_look_too(seen: ReadLog, log: FakeLog) -> None:

@@ -431,3 +431,49 @@ async def test_a_parameter_that_means_nothing_is_refused(ada: Caller) -> None:
         refusal = problem(await ada.call("GET", PATH, params={name: value}), 422)
 
         assert [error["field"] for error in refusal["errors"]] == [name], (name, value)
+
+
+# Who was shown this.
+
+
+async def shown_to(admin: Caller, **parameters: str) -> list[str | None]:
+    answer = await admin.call("GET", "/v1/audit/recipients", params=parameters)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["answers_lost"] == 0
+    return sorted(each["subject"] for each in answer.json()["recipients"])
+
+
+@pytest.mark.slow
+async def test_an_admin_learns_who_was_shown_a_passage_before_it_was_edited(
+    ada: Caller, ana: Caller, gateway: Gateway
+) -> None:
+    names = ("ben", "cleo", "dora", "emil", "finn")
+    ben, cleo, dora, emil, finn = [await gateway.caller(name) for name in names]
+    other_ada = await (await gateway.with_new_tenant()).caller("ada", roles=["admin"])
+    await ana.put("leave", f"{LEAVE}\n\n# Lamps\n\nThe keeper lights them.", readers=["tenant"])
+    (hit,) = (await ben.search(QUESTION, top_k=1)).json()["hits"]
+    await cleo.search("the keeper lights lamps", top_k=1)
+    await dora.call("GET", "/v1/documents/leave")
+    await finn.search("the keeper lights lamps", top_k=1, expand=True)
+    await ana.put("leave", f"{LEAVE} And 2 more.")
+    await emil.search(QUESTION, top_k=1)
+    for name in names:
+        await seen(ada, name, 1)
+
+    chunk = str(hit["chunk_id"])
+    assert await shown_to(ada, document="leave") == [*names]
+    assert await shown_to(ada, document="leave", chunk=chunk) == ["ben", "dora", "finn"]
+    assert await shown_to(ada, document="leave", chunk=chunk, until="2020-01-01T00:00:00Z") == []
+    assert await shown_to(ada, document="none") == []
+    assert await shown_to(other_ada, document="leave") == []
+    problem(await ben.call("GET", "/v1/audit/recipients?document=leave"), 403)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"document": ""}, {"chunk": "x", "document": "a"}, {"since": "1", "document": "a"}],
+)
+async def test_a_question_for_recipients_that_names_nothing_is_refused(
+    ada: Caller, parameters: dict[str, str]
+) -> None:
+    problem(await ada.call("GET", "/v1/audit/recipients", params=parameters), 422)

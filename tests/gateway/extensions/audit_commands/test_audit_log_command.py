@@ -1,5 +1,6 @@
 """`nearhit audit log`: what an operator sees of all tenants, and how it is told of tampering."""
 
+import asyncio
 import re
 
 import pytest
@@ -54,6 +55,26 @@ async def test_the_command_lists_and_verifies(
     assert "no audit log of nowhere" in unknown
     assert unlisted == "nearhit: there is no tenant nowhere"
     assert "TENANT:NUMBER:HASH" in mistaken
+
+
+@pytest.mark.slow
+async def test_the_command_lists_who_was_shown_a_chunk(settings: Settings, ana: Caller) -> None:
+    environment = environment_of(settings)
+    await ana.put("leave", LEAVE)
+    (hit,) = (await ana.search("annual leave")).json()["hits"]
+    question = ("audit", "recipients", "leave", "--tenant", "acme")
+    async with asyncio.timeout(60):
+        while "ana" not in await succeeds(environment, *question):
+            await asyncio.sleep(0)
+
+    of_chunk = await succeeds(environment, *question, "--chunk", str(hit["chunk_id"]))
+    of_other = await succeeds(environment, *question, "--chunk", "1000000000")
+    before = await succeeds(environment, *question, "--until", "2020-01-01")
+    unknown = await refused(environment, "audit", "recipients", "leave", "--tenant", "nowhere")
+
+    assert "ana" in of_chunk
+    assert of_other == before == "nobody was shown it\n"
+    assert unknown == "nearhit: there is no tenant nowhere"
 
 
 @pytest.mark.slow
