@@ -37,6 +37,7 @@ from gateway.extensions.why_not.why_not_schemas import NOT_FOUND, Reason, WhyNot
 from index.documents.rows import DatedDocument
 from index.documents.visible_documents import VisibleDocuments
 from index.model.scope import ScopeName
+from index.search.found_chunks import FoundChunks
 from index.search.hits import Selection
 
 _ROUNDS_MAX = 3  # each but the first follows a commit during the one before; a starting value
@@ -134,9 +135,12 @@ class WhyNot:
                 rank, reasons = rank_in_answer, []
             elif explained.is_hit:
                 rank, reasons = None, ["reranked" if is_reranked(asked.query) else "missed"]
-        change = None
+        last_read = relaxed.chunks if compared is None else compared.chunks
+        change: Change | None = None
         if reasons and explained.change is not None:
             change = {**obstacles.change, **explained.change}
+        elif reasons and explained.best is not None:
+            change, last_read = await self._narrow(context, missed, obstacles)
         answer = WhyNotAnswer(
             in_answer=not reasons,
             rank=rank,
@@ -146,9 +150,8 @@ class WhyNot:
             best=explained.best,
             last=explained.last,
             duplicate_of=explained.duplicate_of,
-            change=change,
+            change=None if change is None else {**change},
         )
-        last_read = relaxed.chunks if compared is None else compared.chunks
         self._record_shown(missed, answer)
         return _Examined(answer, last_read.revisions)
 
@@ -163,7 +166,30 @@ class WhyNot:
         self, missed: MissedDocument, obstacles: _Obstacles
     ) -> tuple[RelaxedSearch, Selection | None]:
         """The search without the obstacles, and the document's own chunks if it ranks none."""
-        change, (_, document_id) = obstacles.change, missed.document
+        relaxed, found = await self._changed(missed, obstacles.change)
+        if relaxed.ranked_in(found) is not None:
+            return relaxed, None
+        compared = await self._search.searcher.compare(
+            found, missed.document[1], chunks_max=TOP_K_MAX
+        )
+        return relaxed, compared
+
+    async def _narrow(
+        self, context: RequestContext[Any], missed: MissedDocument, obstacles: _Obstacles
+    ) -> tuple[Change | None, FoundChunks]:
+        """The change that searches this document alone, if nothing less brings it in."""
+        change = obstacles.change
+        change["filter"] = {**change.get("filter", {}), "documents": [missed.document[1]]}
+        relaxed, found = await self._changed(missed, change)
+        best = relaxed.ranked_in(found)
+        if best is None or not relaxed.chunks.exact:
+            return None, relaxed.chunks
+        further = await context.threads.run(relaxed.smallest_change, best.score)
+        return None if further is None else {**change, **further}, relaxed.chunks
+
+    async def _changed(
+        self, missed: MissedDocument, change: Change
+    ) -> tuple[RelaxedSearch, Selection]:
         request, searcher = self._request(missed, change), self._search.searcher
         history = missed.caller.revisions.history
         result = await searcher.search(request.scope, for_chunks(request.query), history=history)
@@ -173,9 +199,7 @@ class WhyNot:
             request_of=lambda further: self._request(missed, {**change, **further}),
             chunks=result.found.chunks,
         )
-        if relaxed.ranked_in(result.found) is not None:
-            return relaxed, None
-        return relaxed, await searcher.compare(result.found, document_id, chunks_max=TOP_K_MAX)
+        return relaxed, result.found
 
     async def _rank_in_answer(
         self, context: RequestContext[Any], missed: MissedDocument, asked: SearchRequest
@@ -209,11 +233,13 @@ def _finds_texts(request: SearchRequest) -> bool:
 
 
 def _merged(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """RFC 7396, for patches without objects in what they add."""
+    """RFC 7396, section 2."""
     merged = dict(target)
     for name, value in patch.items():
         if value is None:
             merged.pop(name, None)
+        elif isinstance(value, dict):
+            merged[name] = _merged(merged.get(name) or {}, value)
         else:
-            merged[name] = _merged(merged[name], value) if isinstance(value, dict) else value
+            merged[name] = value
     return merged

@@ -98,7 +98,7 @@ class WhyNotAnswer(Body):
     )
     change: dict[str, Any] | None = Field(
         description="a JSON Merge Patch (RFC 7396) of the search, with which the document is in "
-        "the answer; null if none is certain"
+        "the answer: without all others if nothing less is certain; null if none is"
     )
 
 

@@ -67,9 +67,13 @@ def _result(answer: WhyNotAnswer) -> WhyNotResult:
     )
 
 
-def _arguments_of(change: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments_of(change: Mapping[str, Any]) -> dict[str, Any] | None:
+    """None if `search` has no argument for it; the model may fetch the document."""
+    conditions = change.get("filter", {})
+    if not conditions.keys() <= _ARGUMENTS.keys():
+        return None
     arguments = {name: value for name, value in change.items() if name != "filter"}
-    return arguments | {_ARGUMENTS[name]: None for name in change.get("filter", {})}
+    return arguments | {_ARGUMENTS[name]: value for name, value in conditions.items()}
 
 
 WHY_NOT = McpTool(

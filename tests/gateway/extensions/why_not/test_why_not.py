@@ -155,7 +155,7 @@ async def test_a_duplicate_names_the_passage_that_is_in_the_answer(ana: Caller) 
 
     assert explained["reasons"] == ["duplicate"]
     assert explained["duplicate_of"]["chunk_id"] == hit["chunk_id"]
-    assert explained["change"] is None
+    assert explained["change"] == {"filter": {"documents": [missed]}}
 
 
 async def test_a_document_that_has_nothing_of_the_query_is_unrelated(ana: Caller) -> None:
@@ -195,7 +195,8 @@ async def test_a_document_beyond_the_first_hundred_has_scores_and_no_rank(ana: C
     explained = await why_not(ana, "travel", "annual leave")
 
     assert explained["reasons"] == ["outranked"]
-    assert (explained["rank"], explained["change"]) == (None, None)
+    assert explained["rank"] is None
+    assert explained["change"] == {"filter": {"documents": ["travel"]}}
     (hit,) = (
         await ana.search("annual leave", filter={"documents": ["travel"]}, explain=True)
     ).json()["hits"]
