@@ -10,6 +10,7 @@ from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
 from index.model.form import CONTROLS
 
 PASSAGES_MAX = 1_000
+WATCHED_MAX = 200  # which a stream holds in memory
 
 ChunkId: TypeAlias = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 # As `DocumentId`, by a pattern that takes no call of Python for each of a thousand.
@@ -94,3 +95,24 @@ class ContextCheckAnswer(Body):
     )
 
     passages: tuple[PassageStateAnswer, ...] = Field(description="one for each passage")
+
+
+class ContextEventsBody(Body):
+    model_config = with_example(passages=[{"chunk_id": 17, "document_id": "team/leave"}])
+
+    passages: Annotated[tuple[HeldPassageBody, ...], FailFast()] = Field(
+        min_length=1, max_length=WATCHED_MAX, description="those to watch"
+    )
+
+
+class PlacedStateAnswer(PassageStateAnswer):
+    place: int = Field(description="of the passage in the request, from 0")
+
+
+class ContextEventData(Body):
+    """The data of the event `states`."""
+
+    revision: str = Field(description="`Nearhit-Revision` of these states", examples=["812"])
+    passages: tuple[PlacedStateAnswer, ...] = Field(
+        description="at first all, then those whose `state` or `replaced_by` has changed"
+    )

@@ -57,6 +57,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "POST /v1/search/why-not",
         "POST /v1/answer",
         "POST /v1/context/check",
+        "POST /v1/context/events",
         "POST /v1/evaluation/answers",
         "POST /v1/evaluation/questions",
         "POST /mcp",

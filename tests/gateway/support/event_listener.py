@@ -48,7 +48,7 @@ class EventListener:
         path = f"/v1/subscriptions/{subscription_id}/events"
         async with caller.client.stream("GET", path, headers=headers, timeout=None) as answer:
             answer.raise_for_status()
-            async for fields in _events(answer):
+            async for fields in events_of(answer):
                 await self._hear(fields)
         self.is_over = True
         await self._tell()
@@ -91,7 +91,7 @@ async def subscribe(caller: Caller, query: str, **fields: Any) -> str:
     return subscription_id
 
 
-async def _events(answer: httpx2.Response) -> AsyncIterator[Mapping[str, str]]:
+async def events_of(answer: httpx2.Response) -> AsyncIterator[Mapping[str, str]]:
     fields: dict[str, str] = {}
     async for line in answer.aiter_lines():
         name, _, value = line.partition(": ")
