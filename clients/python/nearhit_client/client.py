@@ -20,18 +20,6 @@ class Client(Transport):
         """Search the documents that the caller may read."""
         return self.call("POST", "/v1/search", body=fields, headers=headers, repeats=True)
 
-    def search_batch(
-        self, *, headers: Headers = None, **fields: Unpack[types.SearchBatchBody]
-    ) -> types.SearchBatchAnswer:
-        """Run many searches at one revision."""
-        return self.call("POST", "/v1/search/batch", body=fields, headers=headers, repeats=True)
-
-    def search_as(
-        self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]
-    ) -> types.SearchAnswer:
-        """Search as another subject or group; the audit log records it."""
-        return self.call("POST", "/v1/search/as", body=fields, headers=headers, repeats=True)
-
     def put_batch(
         self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
     ) -> list[types.BatchLineAnswer]:
@@ -401,6 +389,30 @@ class Client(Transport):
             headers=headers,
         )
 
+    def list_recipients(
+        self,
+        *,
+        chunk: str | None = None,
+        cursor: str | None = None,
+        document: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        headers: Headers = None,
+    ) -> types.RecipientsAnswer:
+        """List who was shown a document or a chunk of it, and when."""
+        return self.call(
+            "GET",
+            "/v1/audit/recipients",
+            query={
+                "chunk": chunk,
+                "cursor": cursor,
+                "document": document,
+                "since": since,
+                "until": until,
+            },
+            headers=headers,
+        )
+
     def post_answer(
         self, *, headers: Headers = None, **fields: Unpack[types.AnswerBody]
     ) -> types.GeneratedAnswer:
@@ -610,6 +622,18 @@ class Client(Transport):
         """Get the public keys that verify receipts, as a JSON Web Key Set."""
         return self.call("GET", "/v1/receipts/keys", headers=headers)
 
+    def search_as(
+        self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]
+    ) -> types.SearchAnswer:
+        """Search as another subject or group; the audit log records it."""
+        return self.call("POST", "/v1/search/as", body=fields, headers=headers, repeats=True)
+
+    def search_batch(
+        self, *, headers: Headers = None, **fields: Unpack[types.SearchBatchBody]
+    ) -> types.SearchBatchAnswer:
+        """Run many searches at one revision."""
+        return self.call("POST", "/v1/search/batch", body=fields, headers=headers)
+
     def create_subscription(
         self, *, headers: Headers = None, **fields: Unpack[types.SubscriptionBody]
     ) -> types.SubscriptionAnswer:
@@ -663,20 +687,6 @@ class AsyncClient(AsyncTransport):
     ) -> types.SearchAnswer:
         """Search the documents that the caller may read."""
         return await self.call("POST", "/v1/search", body=fields, headers=headers, repeats=True)
-
-    async def search_batch(
-        self, *, headers: Headers = None, **fields: Unpack[types.SearchBatchBody]
-    ) -> types.SearchBatchAnswer:
-        """Run many searches at one revision."""
-        return await self.call(
-            "POST", "/v1/search/batch", body=fields, headers=headers, repeats=True
-        )
-
-    async def search_as(
-        self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]
-    ) -> types.SearchAnswer:
-        """Search as another subject or group; the audit log records it."""
-        return await self.call("POST", "/v1/search/as", body=fields, headers=headers, repeats=True)
 
     async def put_batch(
         self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
@@ -1069,6 +1079,30 @@ class AsyncClient(AsyncTransport):
             headers=headers,
         )
 
+    async def list_recipients(
+        self,
+        *,
+        chunk: str | None = None,
+        cursor: str | None = None,
+        document: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        headers: Headers = None,
+    ) -> types.RecipientsAnswer:
+        """List who was shown a document or a chunk of it, and when."""
+        return await self.call(
+            "GET",
+            "/v1/audit/recipients",
+            query={
+                "chunk": chunk,
+                "cursor": cursor,
+                "document": document,
+                "since": since,
+                "until": until,
+            },
+            headers=headers,
+        )
+
     async def post_answer(
         self, *, headers: Headers = None, **fields: Unpack[types.AnswerBody]
     ) -> types.GeneratedAnswer:
@@ -1287,6 +1321,18 @@ class AsyncClient(AsyncTransport):
     async def get_receipt_keys(self, *, headers: Headers = None) -> types.ReceiptKeySet:
         """Get the public keys that verify receipts, as a JSON Web Key Set."""
         return await self.call("GET", "/v1/receipts/keys", headers=headers)
+
+    async def search_as(
+        self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]
+    ) -> types.SearchAnswer:
+        """Search as another subject or group; the audit log records it."""
+        return await self.call("POST", "/v1/search/as", body=fields, headers=headers, repeats=True)
+
+    async def search_batch(
+        self, *, headers: Headers = None, **fields: Unpack[types.SearchBatchBody]
+    ) -> types.SearchBatchAnswer:
+        """Run many searches at one revision."""
+        return await self.call("POST", "/v1/search/batch", body=fields, headers=headers)
 
     async def create_subscription(
         self, *, headers: Headers = None, **fields: Unpack[types.SubscriptionBody]

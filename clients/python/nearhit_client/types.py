@@ -595,6 +595,13 @@ class ReceiptKey(TypedDict):
     alg: Literal["EdDSA"]
 
 
+class RecipientBody(TypedDict):
+    subject: str | None
+    key_id: str | None
+    first: str
+    last: str
+
+
 ReferenceBody = TypedDict("ReferenceBody", {"from": str})
 
 
@@ -1114,6 +1121,12 @@ class QuotasAnswer(TypedDict):
 
 class ReceiptKeySet(TypedDict):
     keys: list[ReceiptKey]
+
+
+class RecipientsAnswer(TypedDict):
+    recipients: list[RecipientBody]
+    answers_lost: int
+    cursor: str | None
 
 
 class StepFilterBody(TypedDict):
