@@ -140,7 +140,7 @@ class WhyNot:
         if reasons and explained.change is not None:
             change = {**obstacles.change, **explained.change}
         elif reasons and explained.best is not None:
-            change, last_read = await self._narrow(context, missed, obstacles)
+            change, last_read = await self._narrow(context, missed, obstacles, compared)
         answer = WhyNotAnswer(
             in_answer=not reasons,
             rank=rank,
@@ -175,12 +175,21 @@ class WhyNot:
         return relaxed, compared
 
     async def _narrow(
-        self, context: RequestContext[Any], missed: MissedDocument, obstacles: _Obstacles
+        self,
+        context: RequestContext[Any],
+        missed: MissedDocument,
+        obstacles: _Obstacles,
+        compared: Selection | None,
     ) -> tuple[Change | None, FoundChunks]:
         """The change that searches this document alone, if nothing less brings it in."""
         change = obstacles.change
         change["filter"] = {**change.get("filter", {}), "documents": [missed.document[1]]}
-        relaxed, found = await self._changed(missed, change)
+        query = self._request(missed, change).query
+        is_plain = query.fusion == "absolute" and not query.reorders
+        if compared is not None and is_plain:  # it was compared as the changed search would
+            relaxed, found = self._relaxed(missed, change, compared.chunks), compared
+        else:
+            relaxed, found = await self._changed(missed, change)
         best = relaxed.ranked_in(found)
         if best is None or not relaxed.chunks.exact:
             return None, relaxed.chunks
@@ -190,16 +199,21 @@ class WhyNot:
     async def _changed(
         self, missed: MissedDocument, change: Change
     ) -> tuple[RelaxedSearch, Selection]:
-        request, searcher = self._request(missed, change), self._search.searcher
-        history = missed.caller.revisions.history
-        result = await searcher.search(request.scope, for_chunks(request.query), history=history)
-        relaxed = RelaxedSearch(
-            document=missed.document,
-            request=request,
-            request_of=lambda further: self._request(missed, {**change, **further}),
-            chunks=result.found.chunks,
+        request, history = self._request(missed, change), missed.caller.revisions.history
+        result = await self._search.searcher.search(
+            request.scope, for_chunks(request.query), history=history
         )
-        return relaxed, result.found
+        return self._relaxed(missed, change, result.found.chunks), result.found
+
+    def _relaxed(
+        self, missed: MissedDocument, change: Change, chunks: FoundChunks
+    ) -> RelaxedSearch:
+        return RelaxedSearch(
+            document=missed.document,
+            request=self._request(missed, change),
+            request_of=lambda further: self._request(missed, {**change, **further}),
+            chunks=chunks,
+        )
 
     async def _rank_in_answer(
         self, context: RequestContext[Any], missed: MissedDocument, asked: SearchRequest
