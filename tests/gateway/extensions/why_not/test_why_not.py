@@ -222,15 +222,16 @@ async def test_a_public_document_of_another_tenant_is_explained_by_its_tenant(
     await gateway.receive_public()
     await gateway.receive_public(other.tenant_name)
     publisher = await other.caller("pia", roles=["reader", "writer", "publisher"])
-    await publisher.put("leave", LEAVE, readers=["public"], source="wiki")
+    name = f"leave of {other.tenant_name}"  # no other test publishes a document of this name
+    await publisher.put(name, LEAVE, readers=["public"], source="wiki")
     ana = await gateway.caller("ana")
-    narrowed = {"filter": {"sources": ["desk"], "documents": ["leave"]}}
+    narrowed = {"filter": {"sources": ["desk"], "documents": [name]}}
 
-    explained = await why_not(ana, "leave", "annual leave", tenant=other.tenant_name, **narrowed)
-    own = await why_not(ana, "leave", "annual leave", **narrowed)
+    explained = await why_not(ana, name, "annual leave", tenant=other.tenant_name, **narrowed)
+    own = await why_not(ana, name, "annual leave", **narrowed)
 
     assert explained["conditions"] == ["sources"]
-    assert await found_after(ana, explained["change"], "annual leave", **narrowed) == ["leave"]
+    assert await found_after(ana, explained["change"], "annual leave", **narrowed) == [name]
     assert own["reasons"] == ["not_found"]
 
 
