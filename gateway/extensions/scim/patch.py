@@ -23,9 +23,15 @@ from gateway.extensions.scim.filter_grammar import (
 )
 from gateway.extensions.scim.filter_predicates import compile_filter
 from gateway.extensions.scim.group_provisioning import MEMBERS_MAX, GroupUser
-from gateway.extensions.scim.scim_schemas import GROUP, USER, MemberBody, PatchBody, usable_emails
+from gateway.extensions.scim.scim_schemas import (
+    GROUP,
+    USER,
+    MemberBody,
+    PatchBody,
+    own_attributes,
+    usable_emails,
+)
 
-_OURS = (f"{USER}:".lower(), f"{GROUP}:".lower())
 _MEMBERS: TypeAdapter[tuple[MemberBody, ...]] = TypeAdapter(
     Annotated[tuple[MemberBody, ...], Field(max_length=MEMBERS_MAX)]
 )
@@ -103,9 +109,9 @@ def patch_attributes(
         name = names.get(step.path.attribute)
         if name == "emails":
             after[name] = _patch_emails(after[name], step)
-        elif name is not None and step.path.part is None:
-            if step.path.condition is not None:
-                raise invalid("invalidPath", f"{name} has no values to choose from.")
+        elif name is not None:
+            if step.path.condition is not None or step.path.part is not None:
+                raise invalid("invalidPath", f"{name} has no parts, nor values to choose from.")
             _patch_attribute(after, name, step)
     return after
 
@@ -114,7 +120,9 @@ def patch_members(steps: Sequence[PatchStep], users: Sequence[GroupUser]) -> Mem
     """Which members the operations add and remove. users: of the group. Raises a 400 `Problem`."""
     change = MembershipChange()
     for step in steps:
-        if step.path.attribute == "members" and step.path.part is None:
+        if step.path.attribute == "members":
+            if step.path.part is not None:
+                raise invalid("invalidPath", "A path to members ends with them, not with a part.")
             change.apply(step, users)
     return change
 
@@ -169,9 +177,7 @@ def _emails(value: object) -> list[dict[str, Any]]:
 def _steps(patch: PatchBody) -> Iterator[PatchStep]:
     for operation in patch.operations:
         if operation.path is not None:
-            path = _path_of(operation.path)
-            if path is not None:
-                yield PatchStep(operation.op, path, operation.value)
+            values = {operation.path: operation.value}
         elif operation.op == "remove":
             raise invalid("noTarget", "A remove needs a path.")
         elif not isinstance(operation.value, dict):
@@ -179,16 +185,10 @@ def _steps(patch: PatchBody) -> Iterator[PatchStep]:
                 "invalidValue", "An operation without a path needs an object as its value."
             )
         else:
-            for name, value in operation.value.items():
-                path = _path_of(name)
-                if path is not None:
-                    yield PatchStep(operation.op, path, value)
-
-
-def _path_of(text: str) -> Path | None:
-    """The path; None if it leads to an attribute of another schema."""
-    name = text.strip().lower()
-    return None if name.startswith("urn:") and not name.startswith(_OURS) else parse_path(text)
+            values = operation.value
+        for name, value in own_attributes(values).items():
+            if not name.strip().lower().startswith("urn:"):  # an attribute of another schema
+                yield PatchStep(operation.op, parse_path(name), value)
 
 
 def _user_ids(value: object) -> set[str]:

@@ -1,5 +1,7 @@
 """The bodies of SCIM. Names have any case, and attributes that Nearhit does not use are ignored."""
 
+import re
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,6 +25,9 @@ PARTS_MAX = 6 * MEMBERS_MAX  # of a body: a member is an object with up to four 
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
+_OUR_SCHEMA = re.compile(
+    rf"\s*(?:{re.escape(USER)}|{re.escape(GROUP)})(?:[:.]|\s*\Z)", re.IGNORECASE
+)
 LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 OPERATIONS_MAX = 1_000
 PATH_CHARACTERS_MAX = FILTER_CHARACTERS_MAX
@@ -64,6 +69,18 @@ SingleLine = Annotated[Line, BeforeValidator(_single)]
 OptionalLine = Annotated[Line | None, BeforeValidator(_single_or_none)]
 
 
+def own_attributes(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes by their names; one of our schemas may stand before a name, or around all."""
+    own: dict[str, Any] = {}
+    for name, value in values.items():
+        short = name[found.end() :] if (found := _OUR_SCHEMA.match(name)) else name
+        if name and not short and isinstance(value, dict):
+            own |= own_attributes(value)
+        else:
+            own[short or name] = value
+    return own
+
+
 class ScimBody(BaseModel):
     """A body that an identity provider sends."""
 
@@ -79,7 +96,8 @@ class ScimBody(BaseModel):
         if not isinstance(value, dict):
             return value
         names = {str(field.alias).lower(): str(field.alias) for field in cls.model_fields.values()}
-        return {names.get(str(name).lower(), name): item for name, item in value.items()}
+        own = own_attributes(value)
+        return {names.get(name.lower(), name): item for name, item in own.items()}
 
 
 class EmailBody(ScimBody):

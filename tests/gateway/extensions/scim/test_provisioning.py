@@ -105,6 +105,8 @@ DEACTIVATIONS: dict[str, Any] = {
         "value": [{"$ref": None, "value": "False"}],
     },
     "an object": {"op": "replace", "path": "active", "value": {"value": False}},
+    "inside the schema": {"op": "replace", "value": {USER: {"active": False}}},
+    "with the schema as its path": {"op": "add", "path": USER, "value": {"Active": "false"}},
     "a number": {"op": "replace", "path": "active", "value": 0},
     "put": None,
     "delete": None,
@@ -131,7 +133,7 @@ async def test_a_user_that_ends_takes_its_credentials_and_groups_along_on_every_
         refusal(await provider.call("GET", f"/Users/{user}"), 404)
     elif by == "put":
         ended = await provider.call(
-            "PUT", f"/Users/{user}", json={"userName": "ben", "active": False}
+            "PUT", f"/Users/{user}", json={"userName": "ben", f"{USER}:active": False}
         )
         assert ended.json()["active"] is False
     else:
@@ -504,6 +506,15 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         {"Operations": [{"op": "replace", "path": "active", "value": None}]},
         "invalidValue",
     ),
+    *(
+        ("PATCH", "/Users/{}", {"Operations": [{"op": "replace", **named}]}, "invalidPath")
+        for named in (
+            {"path": "active.value", "value": False},
+            {"path": 'active[value eq "True"].value', "value": "False"},
+            {"value": {"active.value": False}},
+            {"path": "displayName.value", "value": "Ben"},
+        )
+    ),
     ("POST", "/Groups", {"displayName": "R\u200bD"}, "invalidValue"),
     ("POST", "/Groups", {"displayName": " "}, "invalidValue"),
     ("POST", "/Groups", {"displayName": "a", "members": [{"value": "?"}]}, "invalidValue"),
@@ -546,6 +557,14 @@ async def test_what_cannot_be_is_refused_with_its_scim_type_and_changes_nothing(
     for method, path, body, scim_type in REFUSALS:
         refused = await provider.call(method, path.format(user), json=body)
         refusal(refused, 400, scim_type)
+
+    group = await provider.group("People", user)
+    for path in ("members.value", f'members[value eq "{user}"].value'):
+        operation = {"op": "remove", "path": path, "value": user}
+        refused = await provider.call("PATCH", f"/Groups/{group}", json={"Operations": [operation]})
+        refusal(refused, 400, "invalidPath")
+    assert await provider.members(group) == {user}
+    await provider.call("DELETE", f"/Groups/{group}")
 
     left = (await provider.call("GET", "/Users")).json()
     assert [shown["id"] for shown in left["Resources"]] == [user]
