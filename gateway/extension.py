@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
@@ -69,10 +69,12 @@ from gateway.documents.document_schemas import DocumentBody as DocumentBody
 from gateway.documents.document_services import DocumentServices as DocumentServices
 from gateway.documents.document_services import MakePreprocessor as MakePreprocessor
 from gateway.documents.document_services import ReadingWatcher as ReadingWatcher
+from gateway.documents.document_update import may_publish as may_publish
 from gateway.documents.document_update import require_editable as require_editable
 from gateway.documents.document_update import require_publisher as require_publisher
 from gateway.errors import CommandError as CommandError
 from gateway.errors import refused_call as refused_call
+from gateway.found_extensions import rows as rows
 from gateway.http.event_stream import Event as Event
 from gateway.http.event_stream import EventSender as EventSender
 from gateway.http.event_stream import EventStream as EventStream
@@ -84,6 +86,7 @@ from gateway.http.responses import STRONG_HEADER as STRONG_HEADER
 from gateway.http.responses import RawResponse as RawResponse
 from gateway.http.responses import cache_headers as cache_headers
 from gateway.http.responses import json_response as json_response
+from gateway.http.responses import queued_response as queued_response
 from gateway.http.responses import read_response as read_response
 from gateway.http.responses import with_revision as with_revision
 from gateway.http.revalidation import CONFIRMED_S_MAX as CONFIRMED_S_MAX
@@ -159,12 +162,6 @@ from gateway.settings.groups.lists import listed as listed
 from gateway.settings.groups.models import ChatOperation as ChatOperation
 from gateway.settings.groups.models import PromptOperation as PromptOperation
 from gateway.settings.settings import Settings as Settings
-from gateway.sources import read_options as read_options
-from gateway.sources.source_kinds import SourceReader
-from gateway.sources.source_schemas import InnerPath as InnerPath
-from gateway.sources.source_schemas import SourceConfiguration as SourceConfiguration
-from gateway.sources.source_schemas import SourceDocuments as SourceDocuments
-from gateway.sources.source_schemas import SourceFiles as SourceFiles
 from gateway.stores import Stores as Stores
 from gateway.stores import default_quotas as default_quotas
 from gateway.tracing.tracing import CheckTracing
@@ -174,10 +171,12 @@ from gateway.tracing.tracing import TracedRequest as TracedRequest
 from gateway.tracing.tracing import Tracing as Tracing
 from gateway.worker.backfill import backfill_job as backfill_job
 from gateway.worker.index_audit_job import index_problems as index_problems
+from gateway.worker.job_kind import JobKind as JobKind
 from gateway.worker.repetition import repeat as repeat
-from ingest.sources.kinds import PathKind
+from ingest.index_audit import IndexProblem
 
 OwnServices = TypeVar("OwnServices")
+MakeRoutes: TypeAlias = Callable[[Sequence[object]], Sequence[ApiRoute[OwnServices]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,26 +190,18 @@ class Dialect:
     render: Callable[[Request, Exception], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceKind:
-    """A kind of sources that the worker reads.
-
-    body:   the configuration of such a source.
-    reader: makes what reads them, with the extension's settings.
-    """
-
-    body: type[SourceConfiguration]
-    reader: Callable[[Services, Any], SourceReader]
-
-
 class NoSettings(BaseModel):
     """Of an extension that has none."""
 
 
 @asynccontextmanager
 async def _open_nothing(_services: Services, _settings: BaseModel) -> AsyncIterator[Any]:
-    """Of an extension whose commands or kinds of sources do the work."""
+    """Of an extension whose commands or contributions do the work."""
     yield None
+
+
+def _check_nothing(_settings: Settings) -> None:
+    """Of an extension that the settings of the core can't keep from working."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +209,18 @@ class Extension(Generic[OwnServices]):
     """An extension, which the name of its folder or entry point names.
 
     summary: what it does, in one line for people.
+    routes: its calls, or what makes them with the contributions of all extensions that are on.
     open:    makes what the handlers of its routes get as `context.services`; it is entered with its
         settings when a worker starts, and left when it ends.
     settings: a model whose fields are settings, prefixed with the extension's name.
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
+    jobs: by name, kinds of jobs that it runs; two extensions may run one kind in one way.
+    audit: yields what is wrong with a tenant, and repairs it if the argument says so.
+    check: raises `CommandError` if it can't work with the settings of the core.
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
     root: by name, the type and the `Field` of what `GET /` tells of it.
-    path_kinds: the kinds in its module `path_kinds` that the worker reads as sources; `nearhit
-        ingest` reads all of that module.
+    contributes: what other extensions take of it, each by its type.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     search_steps: serves the fields of searches that its module `search_fields` names; of the
         extensions that are on, one may bring it.
@@ -239,17 +233,19 @@ class Extension(Generic[OwnServices]):
     """
 
     summary: str
-    routes: Sequence[ApiRoute[OwnServices]] = ()
+    routes: Sequence[ApiRoute[OwnServices]] | MakeRoutes[OwnServices] = ()
     open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]] = _open_nothing
     settings: type[BaseModel] = NoSettings
     work: Callable[[OwnServices, asyncio.Event], Coroutine[None, None, None]] | None = None
+    jobs: Mapping[str, JobKind[OwnServices]] = field(default_factory=dict)
+    audit: Callable[[OwnServices, str, bool], AsyncIterator[IndexProblem]] | None = None
+    check: Callable[[Settings], object] = _check_nothing
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     root: Mapping[str, Any] = field(default_factory=dict)
-    source_kinds: Sequence[SourceKind] = ()
-    path_kinds: Sequence[PathKind] = ()
+    contributes: Sequence[object] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)
     search_steps: OpenSearchSteps | None = None
@@ -257,3 +253,12 @@ class Extension(Generic[OwnServices]):
     tracing: CheckTracing | None = None
     web_tokens: WebTokens | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is opened where jobs run."""
+        return bool(self.work or self.jobs or self.audit)
+
+    def routes_with(self, contributions: Sequence[object]) -> Sequence[ApiRoute[OwnServices]]:
+        """Raises `CommandError` if the contributions are at odds."""
+        return self.routes(contributions) if callable(self.routes) else self.routes

@@ -13,7 +13,8 @@ from pydantic.fields import FieldInfo
 
 from gateway import field_errors
 from gateway.errors import CommandError
-from gateway.installed_extensions import found, switched_on
+from gateway.found_extensions import found
+from gateway.installed_extensions import switched_on
 from gateway.settings import setting_report, setting_sources
 from gateway.settings.setting_report import SettingReport
 from gateway.settings.settings import Settings

@@ -2,12 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
@@ -42,8 +44,6 @@ from gateway.search.search_services import SearchServices
 from gateway.search.search_steps import OpenSearchSteps, SearchSteps, StepParts
 from gateway.search.search_threads import postprocessing_threads, search_threads
 from gateway.settings.settings import Settings
-from gateway.sources.source_kinds import SourceKinds
-from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing import tracing as traces
 from gateway.tracing.tracing import MakeTracing, Tracing
@@ -68,12 +68,15 @@ _STATEMENT_TIMEOUT_S = 30.0
 # Of questions' vectors, and of rewritten questions; the lifetime holds in Redis too.
 _MODEL_CACHE_BYTES_MAX, _MODEL_CACHE_LIFETIME_S = 8_388_608, 86_400.0
 
+Contribution = TypeVar("Contribution")
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of each room, in one worker process, and of each extension by its name.
 
     mcp_methods, mcp_tools: of extensions, by name, each with the services that it gets.
+    contributions: of extensions to others, each with the settings of its own.
     """
 
     settings: Settings
@@ -82,13 +85,17 @@ class Services:
     caches: CacheServices
     search: SearchServices
     documents: DocumentServices
-    sources: SourceServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
+    contributions: Sequence[tuple[object, BaseModel]]
     extensions: dict[str, Any] = field(default_factory=dict)
     mcp_methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
     mcp_tools: dict[str, tuple[McpTool[Any], Any]] = field(default_factory=dict)
+
+    def contributed(self, kind: type[Contribution]) -> list[tuple[Contribution, Any]]:
+        """The contributions of a type, each with the settings of its extension."""
+        return [(each, own) for each, own in self.contributions if isinstance(each, kind)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,7 @@ class Brought:
     fields_off: see `SearchServices`.
     make_preprocessor: None if no language model chunks and summarises documents.
     make_tracing: None if nothing is traced. web_tokens: None if none are taken.
+    contributions: see `Services`.
     """
 
     reranker: ConfiguredReranker | None = None
@@ -107,6 +115,7 @@ class Brought:
     make_preprocessor: MakePreprocessor | None = None
     make_tracing: MakeTracing | None = None
     web_tokens: WebTokens | None = None
+    contributions: Sequence[tuple[object, BaseModel]] = ()
 
 
 _NOTHING = Brought()
@@ -274,7 +283,6 @@ async def _join_rooms(
             shards=search.shards if standby is None else None,
             planning=planning,
         )
-        sources = SourceServices(stores, documents.writer, SourceKinds(settings))
         warm_up = WarmUp({"word_lists": load_word_lists})
         if steps is not None:
             warm_up.add("models", steps.load)
@@ -294,7 +302,6 @@ async def _join_rooms(
             caches=caches,
             search=search,
             documents=documents,
-            sources=sources,
             admin=admin_services.build(settings, metrics, stores, store, usage, warm_up),
             worker=worker_services.build(
                 settings,
@@ -302,20 +309,19 @@ async def _join_rooms(
                 stores,
                 metered,
                 documents,
-                sources,
                 tracing,
             ),
             state_sampler=StateSampler(
                 metrics.state,
                 connected,
                 stores.jobs,
-                stores.sources,
                 search.shards,
                 models,
                 lambda: lease is not None and lease.is_held,
                 stores.processes,
                 lambda: warm_up.is_done,
             ),
+            contributions=brought.contributions,
         )
         async with (
             auth.background_flush(),

@@ -13,7 +13,6 @@ from index.model.quota import Quotas
 from index.postgres.database import Database
 from index.regions.process_store import ProcessStore
 from index.search.confidence import ConfidenceStore
-from index.sources.source_store import SourceStore
 from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.quota_store import QuotaStore
@@ -31,7 +30,6 @@ class Stores:
     principals: PrincipalStore
     documents: DocumentStore
     visible_documents: VisibleDocuments
-    sources: SourceStore
     jobs: JobQueue
     usage: UsageStore
     processes: ProcessStore
@@ -60,7 +58,6 @@ class Stores:
                 default_quotas=quotas,
             ),
             visible_documents=VisibleDocuments(database),
-            sources=SourceStore(database, quotas),
             jobs=JobQueue(database),
             usage=UsageStore(database),
             processes=ProcessStore(database),

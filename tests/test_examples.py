@@ -7,15 +7,15 @@ import pytest
 import yaml
 
 from gateway.extensions._ingest import source_ingest
+from gateway.extensions._ingest.origin import EXAMPLE
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions.embedded_servers.servers import example_handbook
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
-from ingest.sources.folder import FolderSource
-from ingest.sources.origin import EXAMPLE
-from ingest.sources.source import Defaults, RefusedItem
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ def test_every_question_has_its_answer_in_its_document() -> None:
 async def test_questions_find_their_documents(settings: Settings) -> None:
     """Measured: 0.82 of them as the first hit, 0.93 among the first three."""
     await source_ingest.ingest(
-        settings,
+        operations.acting_services(settings),
         handbook(),
         "acme",
         EXAMPLE,

@@ -10,16 +10,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
-from nearhit.gateway.extension import (
-    Extension,
-    Services,
-    SourceConfiguration,
-    SourceDocuments,
-    SourceKind,
-)
+from nearhit.gateway.extension import Extension, Services
+from nearhit.gateway.extensions._sources.source import Defaults, Item, document, each_once
+from nearhit.gateway.extensions._sources.source_kind import SourceKind
+from nearhit.gateway.extensions._sources.source_schemas import SourceConfiguration, SourceDocuments
 from nearhit.index.model.document import Document
 from nearhit.ingest.errors import JobRefused
-from nearhit.ingest.sources.source import Defaults, Item, document, each_once
 from pydantic import BaseModel
 
 
@@ -56,15 +52,17 @@ class SqliteSource:
 
 
 class SqliteReader:
-    def __init__(self, services: Services, own: SqliteFile) -> None:
-        self._kinds, self._file = services.sources.kinds, own.file
+    def __init__(self, _: Services, own: SqliteFile) -> None:
+        self._file = own.file
 
     def denial_reason(self, _config: SourceDocuments) -> str | None:
         return None if self._file else "Ask the operator to set NEARHIT_SQLITE_FILE."
 
-    async def open(self, _tenant: str, name: str, config: SourceDocuments) -> SqliteSource:
+    async def open(
+        self, _tenant: str, name: str, _config: SourceDocuments, defaults: Defaults
+    ) -> SqliteSource:
         assert self._file is not None, "denial_reason has checked it"
-        return SqliteSource(self._file, self._kinds.defaults_of(config), name=name)
+        return SqliteSource(self._file, defaults, name=name)
 
     async def record(self, *_: object) -> None:
         """The next reading reads all rows again."""
@@ -73,5 +71,5 @@ class SqliteReader:
 EXTENSION: Extension[None] = Extension(
     summary="a worker reads the rows of an SQLite database as a source",
     settings=SqliteFile,
-    source_kinds=(SourceKind(SqliteSourceBody, SqliteReader),),
+    contributes=(SourceKind(SqliteSourceBody, SqliteReader),),
 )

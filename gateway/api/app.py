@@ -30,7 +30,7 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
-from gateway.installed_extensions import add_source_kinds, formats, opened, switched_on
+from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring import logs, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
@@ -90,7 +90,8 @@ def create() -> ASGIApp:
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
     extensions = switched_on(settings.extensions_off)
     own = extension_settings.read(settings.extensions_off)
-    file_formats = formats(settings.extensions_off)
+    for extension in extensions.values():
+        extension.check(settings)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
@@ -107,7 +108,6 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
             await server_warnings.log_all(services.stores.database, services.caches.store)
-            add_source_kinds(services, extensions, own, file_formats)
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running("gateway"))

@@ -89,7 +89,7 @@ def _join_lines_of_help(command: Any) -> None:
 
 def _commands() -> Iterator[tuple[str, Any]]:
     """By name, those of all extensions that are on and can be loaded."""
-    from gateway.installed_extensions import found
+    from gateway.found_extensions import found
     from gateway.settings import setting_sources
     from gateway.settings.groups.lists import listed
 
@@ -101,7 +101,7 @@ def _commands() -> Iterator[tuple[str, Any]]:
         return
     for extension in extensions:
         try:
-            commands = extension.load_commands()
+            commands = extension.load("commands", typer.Typer)
         except CommandError as error:
             _warn(str(error))
             continue

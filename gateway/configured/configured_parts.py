@@ -9,7 +9,7 @@ from gateway.configured import configured_reranker, configured_tracing, configur
 from gateway.documents.document_services import MakePreprocessor
 from gateway.errors import CommandError
 from gateway.extension import Extension
-from gateway.installed_extensions import search_fields_off, switched_on
+from gateway.installed_extensions import contributions, search_fields_off, switched_on
 from gateway.search.search_steps import OpenSearchSteps
 from gateway.services import Brought
 from gateway.settings.settings import Settings
@@ -30,6 +30,7 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
         make_preprocessor=preprocessor(settings),
         make_tracing=configured_tracing.find(settings, service),
         web_tokens=configured_web_tokens.find(settings),
+        contributions=contributions(switched_on(settings.extensions_off), own),
     )
 
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from gateway.errors import CommandError
-from gateway.installed_extensions import found
+from gateway.found_extensions import found
 from gateway.server_provider import ServerProvider
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings

@@ -128,7 +128,7 @@ async def enqueue_write(
     expected_version: which must be stored, and awaited by no other write, else a 412 `Problem`.
     """
     principal = caller.principal
-    await services.stores.sources.require_open(principal.tenant, body.source, document_id)
+    await services.stores.documents.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
         kind="document.write",

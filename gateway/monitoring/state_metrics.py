@@ -18,11 +18,6 @@ class StateMetrics:
             "How long the oldest waiting job has been due, in seconds; 0 without one.",
             joined="livemostrecent",
         )
-        self._sources = registry.gauge(
-            "sources_needing_attention",
-            "Sources of all tenants with missing documents whose removal an admin must confirm.",
-            joined="livemostrecent",
-        )
         self._standby_lag = registry.gauge(
             "standby_lag_seconds",
             "How far a connected standby is behind the primary, in seconds. No series if "
@@ -55,9 +50,6 @@ class StateMetrics:
         for state, number in by_state.items():
             self._jobs.labels(state).set(number)
         self._oldest.set(oldest_due_s)
-
-    def sources(self, needing_attention: int) -> None:
-        self._sources.set(needing_attention)
 
     def standbys(self, lag_s: Mapping[str, float]) -> None:
         for name, seconds in lag_s.items():

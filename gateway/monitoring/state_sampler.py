@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Protocol
@@ -18,7 +18,6 @@ from index.postgres.database import Database
 from index.regions import standbys
 from index.regions.process_store import ProcessKind, ProcessStore
 from index.resident.resident_shards import ResidentShards
-from index.sources.source_store import SourceStore
 
 EVERY_S = 15.0  # Prometheus reads no more often by default
 _FORGET_S_MAX = 1.0  # a process that ends in an outage stays in the list as silent
@@ -33,14 +32,16 @@ class ModelOutputs(Protocol):
 
 
 class StateSampler:
-    """holds_read_lease: whether this process holds one now. is_warm: whether a gateway is."""
+    """holds_read_lease: whether this process holds one now. is_warm: whether a gateway is.
+
+    also: what extensions sample.
+    """
 
     def __init__(
         self,
         metrics: StateMetrics,
         database: Database,
         jobs: JobQueue,
-        sources: SourceStore,
         shards: ResidentShards,
         models: ModelOutputs,
         holds_read_lease: Callable[[], bool],
@@ -52,13 +53,13 @@ class StateSampler:
         self._metrics = metrics
         self._database = database
         self._jobs = jobs
-        self._sources = sources
         self._shards = shards
         self._models = models
         self._holds_read_lease = holds_read_lease
         self._processes = processes
         self._is_warm = is_warm
         self._every_s = every_s
+        self.also: list[Callable[[], Awaitable[None]]] = []
 
     @asynccontextmanager
     async def running(self, kind: ProcessKind) -> AsyncIterator[None]:
@@ -87,9 +88,10 @@ class StateSampler:
         self._metrics.read_lease(is_held=self._holds_read_lease())
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)
-        self._metrics.sources(await self._sources.count_pending())
         statuses = await standbys.statuses(self._database)
         # PostgreSQL tells no lag of a standby that has replayed everything.
         self._metrics.standbys(
             {each.name: each.lag_s or 0.0 for each in statuses if each.state == "streaming"}
         )
+        for sample in self.also:
+            await sample()

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
@@ -15,13 +15,7 @@ from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.configured import configured_embedders, configured_parts
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.installed_extensions import (
-    add_source_kinds,
-    formats,
-    opened,
-    path_kinds,
-    switched_on,
-)
+from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.read_log import Reader
@@ -44,8 +38,6 @@ from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
-from ingest.parse.formats import Formats
-from ingest.sources.kinds import PathKind
 
 T = TypeVar("T")
 
@@ -121,21 +113,13 @@ def acting_services(
     return _acting(actor, open_services(settings, metrics, *configured, brought=brought))
 
 
-def readable(settings: Settings) -> tuple[Mapping[str, PathKind], Formats]:
-    """The kinds of sources that a path may be, but a folder, and the formats of files.
-
-    Raises `CommandError`.
-    """
-    return path_kinds(settings.extensions_off), formats(settings.extensions_off)
-
-
 @asynccontextmanager
-async def source_services(settings: Settings) -> AsyncIterator[Services]:
-    """All services, for a command that reads sources or configures them: of every kind."""
+async def auditing_services(settings: Settings) -> AsyncIterator[Services]:
+    """All services, with the audits of extensions."""
     own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
-    file_formats = await asyncio.to_thread(formats, settings.extensions_off)
-    async with acting_services(settings) as services:
-        add_source_kinds(services, switched_on(settings.extensions_off), own, file_formats)
+    extensions = switched_on(settings.extensions_off)
+    auditing = {name: each for name, each in extensions.items() if each.audit is not None}
+    async with acting_services(settings) as services, opened(auditing, services, own):
         yield services
 
 
@@ -234,10 +218,9 @@ async def run_worker(
 ) -> None:
     """Run jobs, maintenance and what extensions run beside them until `stop` is set."""
     own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
-    file_formats = await asyncio.to_thread(formats, settings.extensions_off)
     report = await asyncio.to_thread(extension_settings.report, settings, own)
     extensions = switched_on(settings.extensions_off)
-    working = {name: each for name, each in extensions.items() if each.work is not None}
+    working = {name: each for name, each in extensions.items() if each.is_at_work}
     opening = acting_services(settings, SYSTEM, metrics, "nearhit-worker")
     from gateway.worker import worker_loop  # its imports take half a second
 
@@ -249,7 +232,6 @@ async def run_worker(
         retry_while_busy(settings) as patient_database,
     ):
         await server_warnings.log_all(services.stores.database, services.caches.store)
-        add_source_kinds(services, extensions, own, file_formats)
         await worker_loop.run_worker(
             services.worker, Partitions(patient_database), stop, interval_s, beside
         )

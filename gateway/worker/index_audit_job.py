@@ -1,6 +1,5 @@
-"""The audit of the index, as a scheduled job or a command; it also reads each source."""
+"""The audit of the index, as a scheduled job or a command, with those of extensions."""
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict
@@ -11,11 +10,7 @@ import structlog
 from gateway.worker.worker_services import WorkerServices
 from index.documents.consistency_counts import ConsistencyReader
 from index.jobs.job_queue import ClaimedJob, JobLease
-from ingest.errors import JobRefused
 from ingest.index_audit import IndexAudit, IndexProblem
-from ingest.sources.dry_run import DryRunWriter
-from ingest.sources.pruning import ANY_NUMBER
-from ingest.sources.source_sync import READING_S_MAX, SourceSync
 from ingest.worker.job_progress import report_progress
 
 _LOGGED_MAX = 20
@@ -40,50 +35,12 @@ async def index_problems(
     audit = IndexAudit(ConsistencyReader(services.stores.database), services.writer, spaces, repair)
     for audited in (
         audit.problems(tenant, on_documents, run),
-        _stale_sources(services, tenant, repair=repair),
+        *(further(tenant, repair) for further in services.audits),
     ):
         async for problem in audited:
             unrepaired[problem.kind] += not problem.is_repaired
             yield problem
     await services.stores.audits.record_run(tenant, +unrepaired)
-
-
-async def _stale_sources(
-    services: WorkerServices, tenant: str, *, repair: bool
-) -> AsyncIterator[IndexProblem]:
-    """Yield sources that have changed or can't be read; a repair queues their synchronization.
-
-    All of them together have the time of one reading, and each has a second of it at least.
-    """
-    kinds = services.source_services.kinds
-    loop = asyncio.get_running_loop()
-    until_s = loop.time() + READING_S_MAX
-    for source in await services.stores.sources.all(tenant):
-        if source.kind is None or source.paused:
-            continue
-        dry_run = DryRunWriter(services.stores.documents)
-        try:
-            body = kinds.configured(source)
-            assert body is not None, "it has a kind"
-            reader = await kinds.open(tenant, source.source, body)
-            sync = SourceSync(
-                reader,
-                tenant,
-                dry_run,
-                services.stores.documents,
-                ANY_NUMBER,
-                source.may_publish,
-            )
-            await sync.read(time_s_max=max(1.0, until_s - loop.time()))
-        except JobRefused as refused:
-            yield IndexProblem("behind", source.source, str(refused))
-            continue
-        if dry_run.behind:
-            if repair:
-                await services.stores.sources.enqueue_sync(tenant, source.source)
-            yield IndexProblem(
-                "behind", source.source, f"{len(dry_run.behind):,} documents", repair
-            )
 
 
 class AuditIndexJob:

@@ -17,7 +17,6 @@ from gateway.documents.deletion import (
 )
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
-from gateway.sources.source_endpoints import RemoveSourceJob, SyncSourceJob
 from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.reanalysis import ReanalysisJob
@@ -26,7 +25,6 @@ from index.documents.audit_schedule import AUDIT
 from index.embedders.analyser_migration import REANALYSE
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
-from index.sources.source_store import REMOVE, SYNC
 from index.tenants import tenant_deletion
 from index.vocabulary.pruning import PRUNE
 from ingest.errors import JobRefused
@@ -35,7 +33,7 @@ from ingest.write.revision import require_written
 
 # A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
 # not among them: no reading may delay a removal.
-LONG_KINDS = frozenset({SYNC, BACKFILL, AUDIT, REANALYSE})
+LONG_KINDS = frozenset({BACKFILL, AUDIT, REANALYSE})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
@@ -43,14 +41,13 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
     """The handler of each job kind; a worker leaves jobs of unknown kinds to newer workers."""
     return {
         "document.write": PutDocumentJob(services),
-        SYNC: SyncSourceJob(services.source_services),
-        REMOVE: RemoveSourceJob(services.source_services),
         BACKFILL: BackfillJob(services),
         AUDIT: AuditIndexJob(services),
         REANALYSE: ReanalysisJob(services),
         DROP_ANSWERS: DropAnswersJob(services.document_services),
         PRUNE: PruneVocabularyJob(services.document_services),
         tenant_deletion.REMOVE: RemoveTenantJob(services.document_services),
+        **services.handlers,
     }
 
 

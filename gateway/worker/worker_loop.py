@@ -20,7 +20,7 @@ from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
 from index.embedders.analyser_migration import AnalyserMigration
 from index.model.scope import PUBLIC
-from ingest.sources import schedule
+from ingest.worker import schedule
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
@@ -29,7 +29,6 @@ _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
 _DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
-_SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
 _PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log
 
@@ -44,7 +43,7 @@ def make_worker(services: WorkerServices) -> Worker:
         services.stores.database.listening,
         measured(handlers(services), services.metrics, services.tracing),
         worker_limits(services.settings),
-        LONG_KINDS,
+        LONG_KINDS | services.long_kinds,
     )
 
 
@@ -115,18 +114,9 @@ async def _queue(
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
         )
-        group.create_task(repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services)))
         group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
         group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_reanalyses(services)))
         group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
-
-
-async def enqueue_due_sources(services: WorkerServices) -> None:
-    """Queue a job for each source whose schedule is due."""
-    while due := await services.stores.sources.enqueue_due(
-        lambda text: schedule.next_run(text, datetime.now(UTC))
-    ):
-        log.info("source", state="due", tenant=due[0], source=due[1])
 
 
 async def enqueue_due_audits(services: WorkerServices) -> None:

@@ -1,23 +1,31 @@
 """What a worker's jobs use."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from cache.invalidation.drain import Invalidation
 from gateway.documents.document_services import DocumentServices
 from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings.settings import Settings
-from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.tracing.tracing import Tracing
 from index.invalidation.changes import ChangeSet
 from index.search.query_embedder import Embedder
+from ingest.index_audit import IndexProblem
+from ingest.worker.job_worker import Handler
 from ingest.write.writer import Writer
+
+# Of a tenant; the second argument says whether to repair what it finds.
+Audit: TypeAlias = Callable[[str, bool], AsyncIterator[IndexProblem]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerServices:
-    """document_services, source_services: of the rooms whose jobs the worker runs."""
+    """document_services: of the room whose jobs the worker runs.
+
+    handlers, long_kinds, audits: of extensions; see `job_handlers`.
+    """
 
     settings: Settings
     metrics: WorkMetrics
@@ -26,8 +34,15 @@ class WorkerServices:
     invalidation: Invalidation[ChangeSet]
     embedders: Sequence[Embedder]
     document_services: DocumentServices
-    source_services: SourceServices
     tracing: Tracing | None
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    long_kinds: set[str] = field(default_factory=set)
+    audits: list[Audit] = field(default_factory=list)
+
+    def add_job(self, kind: str, handler: Handler, *, is_long: bool) -> None:
+        self.handlers[kind] = handler
+        if is_long:
+            self.long_kinds.add(kind)
 
 
 def build(
@@ -36,7 +51,6 @@ def build(
     stores: Stores,
     embedders: Sequence[Embedder],
     document_services: DocumentServices,
-    source_services: SourceServices,
     tracing: Tracing | None,
 ) -> WorkerServices:
     return WorkerServices(
@@ -47,6 +61,5 @@ def build(
         document_services.invalidation,
         embedders,
         document_services,
-        source_services,
         tracing,
     )

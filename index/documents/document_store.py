@@ -63,6 +63,12 @@ class DocumentStore:
     async def stored(self, tenant: str, document_id: str) -> StoredDocument | None:
         return (await self.stored_all(tenant, [document_id])).get(document_id)
 
+    async def require_open(self, tenant: str, source: str, document_id: str) -> None:
+        """Raises `SourceReserved` unless a caller may write the document to the source."""
+        row = await self._database.row("documents.versions", tenant, [document_id], [source])
+        if row is not None and row["reserved"]:
+            raise SourceReserved(source)
+
     async def stored_all(
         self, tenant: str, document_ids: Sequence[str]
     ) -> dict[str, StoredDocument]:

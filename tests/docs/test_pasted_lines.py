@@ -36,7 +36,7 @@ _RELEASE = "it publishes a release; tests/deploy/test_release.py tells what it r
 _FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
 _SERVERS = "its servers are the operator's; tests/gateway/cli/start/test_config_command.py runs it"
 _STORES = "it needs another store; tests/gateway/extensions/import_ runs such lines"
-_PENDING = "no removal waits; tests/gateway/sources confirms one"
+_PENDING = "no removal waits; tests/gateway/extensions/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
 _RECEIPTS = "it needs a gateway with a key; tests/gateway/extensions/receipts does these steps"
 # By the line's beginning.

@@ -19,10 +19,10 @@ from pathlib import PurePosixPath
 from queue import SimpleQueue
 
 from common.processes.module_worker import WALL_S_PER_CPU_S
-from gateway import installed_extensions
+from gateway.extensions._files import installed_formats
+from gateway.extensions._sources.source import Defaults, document, reason
 from ingest.parse import file_parsers
 from ingest.parse.extract import BYTES_PER_S, MEMORY_BYTES_MAX, SECONDS_MAX, SECONDS_MIN, Extractor
-from ingest.sources.source import Defaults, document, reason
 from tests.fuzz.odd_files import odd_files
 
 _REASON_CHARACTERS_MAX = 500
@@ -38,7 +38,7 @@ def main() -> None:
     ends: defaultdict[str, Counter[str]] = defaultdict(Counter)
     slowest: defaultdict[str, float] = defaultdict(float)
     wrong = []
-    formats = installed_extensions.formats("")
+    formats = installed_formats.formats("")
     readers = os.cpu_count() or 1
     free: SimpleQueue[Extractor] = SimpleQueue()
 

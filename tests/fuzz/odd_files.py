@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 
+from tests.gateway.extensions._sources.files import docx_of, pdf_bomb, slow_pdf
 from tests.gateway.extensions.formats.format_samples import (
     SAMPLES,
     epub,
@@ -18,7 +19,6 @@ from tests.gateway.extensions.formats.format_samples import (
     row,
     xlsx,
 )
-from tests.ingest.sources.files import docx_of, pdf_bomb, slow_pdf
 
 _ZIP = b"PK\x03\x04"
 _MANY = 100_000

@@ -8,6 +8,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -33,14 +34,12 @@ from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
-from gateway.installed_extensions import source_body, switched_on
+from gateway.installed_extensions import switched_on
 from gateway.schemas import QueuedAnswer
 from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
-from gateway.sources import source_endpoints, source_schemas
-from gateway.sources.source_services import SourceServices
 
 RoomServices = TypeVar("RoomServices")
 RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
@@ -161,55 +160,6 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
     ),
 )
 
-_SOURCES: tuple[ApiRoute[SourceServices], ...] = (
-    ApiRoute(
-        "GET",
-        "/v1/sources",
-        source_endpoints.list_sources,
-        needs="admin",
-        summary="List the tenant's sources with their state and last result, by name",
-        answer=source_schemas.SourcesAnswer,
-        parameters={"cursor": parameters.LINE_CURSOR},
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/sources/{source:path}",
-        source_endpoints.put_source,
-        needs="admin",
-        summary="Configure or pause a source",
-        body=source_schemas.body_of(),
-        body_bytes_max=body_limit(65_536),
-        answer=source_schemas.SourceAnswer,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/sources/{source:path}/reindex",
-        source_endpoints.reindex_source,
-        needs="admin",
-        summary="Read a source now: embed changed chunks, remove missing documents",
-        answer=QueuedAnswer,
-        status=202,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/sources/{source:path}/confirm-removals",
-        source_endpoints.confirm_removals,
-        needs="admin",
-        summary="Confirm that the missing documents which the last reading kept are removed",
-        answer=QueuedAnswer,
-        status=202,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/sources/{source:path}",
-        source_endpoints.delete_source,
-        needs="admin",
-        summary="Remove a source with all its documents",
-        answer=QueuedAnswer,
-        status=202,
-    ),
-)
-
 _CACHE: tuple[ApiRoute[CacheServices], ...] = (
     ApiRoute(
         "GET",
@@ -293,7 +243,6 @@ def _in_room(
 _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
-    *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
@@ -303,16 +252,19 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
 def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]:
     """The routes of the core and of these extensions, and which services their handlers get.
 
-    Raises `CommandError` if an extension has a route that is taken.
+    Raises `CommandError` if an extension has a route that is taken, or if two contributions are at
+    odds.
     """
     all_routes = [(_extended(route, extensions), room) for route, room in _ROOM_ROUTES]
     taken = {(route.method, route.path) for route, _ in all_routes}
+    contributions = tuple(chain.from_iterable(each.contributes for each in extensions.values()))
     for name, extension in extensions.items():
-        for route in extension.routes:
+        own = extension.routes_with(contributions)
+        for route in own:
             if (route.method, route.path) in taken:
                 raise CommandError(f"extension {name}: {route.method} {route.path} is taken")
             taken.add((route.method, route.path))
-        all_routes += _in_room(partial(_own_services, name), extension.routes)
+        all_routes += _in_room(partial(_own_services, name), own)
     return all_routes
 
 
@@ -324,8 +276,7 @@ def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...
 def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) -> ApiRoute[Any]:
     """The route, with these extensions' preferences if it heeds any.
 
-    With the bodies of their sources if it takes a source's body, and with what `GET /` tells of
-    them if it is that one.
+    With what `GET /` tells of them if it is that one.
     """
     if route.answer is RootAnswer:
         answer = root.answer_with(ChainMap(*(dict(each.root) for each in extensions.values())))
@@ -333,9 +284,7 @@ def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) ->
     if route.preferences is not None:
         preferences = ChainMap(*(dict(each.preferences) for each in extensions.values()))
         return replace(route, preferences=preferences)
-    if route.body is not source_schemas.body_of():
-        return route
-    return replace(route, body=source_body(extensions))
+    return route
 
 
 def _own_services(name: str, services: Services) -> Any:

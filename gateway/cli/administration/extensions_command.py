@@ -37,18 +37,18 @@ def extensions(as_json: AsJson = False) -> None:
 def _list() -> list[_Listed]:
     with common.errors():
         from gateway import installed_extensions
+        from gateway.found_extensions import found
         from gateway.settings.groups.lists import listed
         from gateway.settings.settings import Settings
 
         off = listed(Settings().extensions_off)
         rows = []
-        for name, found in installed_extensions.found().items():
+        for name, each in found().items():
             try:
-                extension = found.load()
-                state, calls, summary = "on", len(extension.routes), extension.summary
+                extension = installed_extensions.load(each)
+                calls = len(extension.routes_with(()))
+                state, summary = "on", extension.summary
             except CommandError as error:
                 state, calls, summary = "broken", 0, str(error)
-            rows.append(
-                _Listed(name, "off" if name in off else state, found.origin, calls, summary)
-            )
+            rows.append(_Listed(name, "off" if name in off else state, each.origin, calls, summary))
     return rows

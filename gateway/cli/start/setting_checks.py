@@ -14,7 +14,7 @@ from gateway.configured import (
     configured_web_tokens,
 )
 from gateway.errors import CommandError
-from gateway.installed_extensions import formats, switched_on
+from gateway.installed_extensions import switched_on
 from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
@@ -41,7 +41,8 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_tracing.find, settings, "nearhit")
     yield partial(configured_web_tokens.check, settings)
     yield lambda: routes(switched_on(settings.extensions_off))
-    yield partial(formats, settings.extensions_off)
+    for extension in switched_on(settings.extensions_off).values():
+        yield partial(extension.check, settings)
     yield lambda: configured_reranker.find(
         settings, extension_settings.read(settings.extensions_off)
     )

@@ -29,7 +29,7 @@ const PAGES = [
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
   { name: "faqs", title: "FAQs", page: faqs, isFor: () => isAdmin() && isOn("faqs") },
   { name: "questions", title: "Questions", page: questions, isFor: () => isAdmin() && isOn("curation") },
-  { name: "sources", title: "Sources", page: sources, isFor: isAdmin },
+  { name: "sources", title: isOn("sources") ? "Sources" : "Public documents", page: sources, isFor: isAdmin },
   { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
   { name: "insight", title: "Insight", page: insight, isFor: () => isAdmin() && isOn("activity") },
   { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },

@@ -1,4 +1,4 @@
-/* Sources: what the worker reads and when, how far it is behind, and how to add one. */
+/* Sources: what the worker reads and when, how far it is behind, how to add one; public documents. */
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
@@ -18,6 +18,11 @@ const PAGES_MAX = 10; // of 100 sources: the page asks for them every two second
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 
 export function render(content, { signal }) {
+  if (isOn("sources")) showSources(content, signal);
+  content.append(publicDocuments(signal));
+}
+
+function showSources(content, signal) {
   const list = h("div", { class: "stack" });
   const ask = follow(
     list,
@@ -36,7 +41,6 @@ export function render(content, { signal }) {
       h("p", { class: "lead" }, "Folders, tables, repositories and web pages that the worker reads. The page follows them."),
       h("button", { type: "button", class: "primary", onclick: () => configure(null, ask) }, "Add a source")),
     list,
-    publicDocuments(signal),
   );
 }
 

@@ -1,7 +1,7 @@
 /* What somebody who may read no document yet can do first, in place of an empty page. */
 
 import { h } from "./dom.js";
-import { isAdmin, isWriter } from "./session.js";
+import { isAdmin, isOn, isWriter } from "./session.js";
 import { empty } from "./ui.js";
 
 const STEPS = [
@@ -15,7 +15,7 @@ const STEPS = [
     title: "Or let the worker read them",
     text: "Add a folder, a table, a repository or a help centre. The worker reads it on a schedule and embeds only what has changed.",
     link: ["#/sources", "Sources"],
-    isFor: isAdmin,
+    isFor: () => isAdmin() && isOn("sources"),
   },
   {
     title: "Ask a question",

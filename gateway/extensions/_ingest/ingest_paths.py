@@ -8,13 +8,13 @@ from typing import cast, get_args
 from pydantic import ValidationError
 
 from gateway.extension import CommandError, field_errors
+from gateway.extensions._ingest.origin import Origin, place_of
+from gateway.extensions._sources.base_url import checked as checked_base_url
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.kinds import FOLDER, PathKind, kind_of, open_source
+from gateway.extensions._sources.source import Defaults, Source, document
 from index.model import chunking_config
 from index.model.document import Summaries
-from ingest.sources.base_url import checked as checked_base_url
-from ingest.sources.folder import FolderSource
-from ingest.sources.kinds import FOLDER, PathKind, kind_of, open_source
-from ingest.sources.origin import Origin, place_of
-from ingest.sources.source import Defaults, Source, document
 
 # The options that set a field of Defaults which a document may refuse.
 _OPTIONS = {"owner": "--owner", "readers": "--reader", "tags": "--tag", "language": "--language"}

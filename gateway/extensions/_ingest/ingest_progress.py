@@ -21,9 +21,9 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from gateway.extensions._ingest.pace import Pace, duration
-from ingest.sources.folder import FolderSource
-from ingest.sources.report import PendingRemoval, Report
-from ingest.sources.source import Source
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.source import Source
+from gateway.extensions._sources.sync.report import PendingRemoval, Report
 
 _LINES_MAX = 20  # of one kind, on the terminal
 _LINE_EVERY_S = 5.0

@@ -6,10 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.extensions._sources.source import (
+    Defaults,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    document,
+    reason,
+)
 from index.model.document import Document, normalise
 from ingest.parse.coerce import scalar_text
 from ingest.parse.front_matter import refuse_lookalikes
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
 
 FIELDS = (
     "id",

@@ -94,7 +94,7 @@ def audit_index(
         from gateway.operator import operations
 
         async def run() -> None:
-            async with operations.source_services(settings) as services:
+            async with operations.auditing_services(settings) as services:
                 names = await operations.resolve_tenants(services.stores.tenants, tenant or [])
                 checked = counts.add_documents
                 async for entry in index_audit_run.problems(

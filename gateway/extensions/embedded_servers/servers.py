@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # a command that finds the servers running loads no gateway
     from rich.console import Console
 
     from gateway.extension import Settings
-    from ingest.sources.report import Report
+    from gateway.extensions._sources.sync.report import Report
 
 _TENANT = "default"
 
@@ -39,13 +39,14 @@ def example_handbook() -> Path:
 def ingest_example(settings: "Settings", tenant: str) -> "Report":
     """Read the example handbook into the tenant, which is created if it does not exist."""
     from gateway.extensions._ingest import source_ingest
-    from ingest.sources.folder import FolderSource
-    from ingest.sources.origin import EXAMPLE
-    from ingest.sources.source import Defaults
+    from gateway.extensions._ingest.origin import EXAMPLE
+    from gateway.extensions._sources.folder import FolderSource
+    from gateway.extensions._sources.source import Defaults
+    from gateway.operator import operations
 
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     ingesting = source_ingest.ingest(
-        settings,
+        operations.acting_services(settings),
         source,
         tenant,
         EXAMPLE,

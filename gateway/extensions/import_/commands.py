@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from gateway.extension import Settings
+    from gateway.extensions._sources.sync.report import Report
     from gateway.extensions.import_.record_import import ImportOptions
-    from ingest.sources.report import Report
 
 COMMANDS = typer.Typer()
 
@@ -160,10 +160,10 @@ def import_documents(
         else:
             from gateway.extension import Settings
             from gateway.extensions._ingest import ingest_paths
+            from gateway.extensions._sources.source import Defaults
             from gateway.extensions.import_.import_settings import ImportSettings
             from gateway.extensions.import_.record_import import ImportOptions
             from gateway.extensions.import_.record_source import CHUNKER
-            from ingest.sources.source import Defaults
 
             settings, own = Settings(), common.settings_of("import")
             assert isinstance(own, ImportSettings)
@@ -226,7 +226,7 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
         progress_console = common.progress_console(as_json=as_json)
 
         async def run(on_item: "Callable[[Report], None]") -> "Report":
-            async with operations.source_services(settings) as services:
+            async with operations.acting_services(settings) as services:
                 return await import_archive(
                     services,
                     archive,

@@ -2,9 +2,9 @@
 
 from rich.console import Console
 
+from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.import_.record_import import ImportOptions, VectorUse
 from gateway.extensions.import_.record_source import RecordSource
-from ingest.sources.report import Report
 
 _REASONS_LISTED_MAX = 10
 

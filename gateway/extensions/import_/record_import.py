@@ -9,6 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from common.billing_context import bill_to
 from gateway.extension import CommandError, Services, TenantBody
+from gateway.extensions._sources.source import Defaults
+from gateway.extensions._sources.source_store import SourceStore
+from gateway.extensions._sources.sync.dry_run import DryRunWriter
+from gateway.extensions._sources.sync.report import Report
+from gateway.extensions._sources.sync.source_sync import SourceWriter, read_items
 from gateway.extensions.import_ import import_writer
 from gateway.extensions.import_.import_writer import ImportWriter
 from gateway.extensions.import_.readers.chroma import ChromaReader
@@ -22,10 +27,6 @@ from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.event_versions import Reading
 from index.errors import TenantMissing
 from index.search.query_embedder import Embedder
-from ingest.sources.dry_run import DryRunWriter
-from ingest.sources.report import Report
-from ingest.sources.source import Defaults
-from ingest.sources.source_sync import SourceWriter, read_items
 
 Store: TypeAlias = Literal["qdrant", "chroma", "pgvector", "ndjson"]
 
@@ -160,7 +161,7 @@ async def import_records(
 
 async def _check_source(services: Services, tenant: str, name: str) -> None:
     """Raises `CommandError` for a source whose next reading could remove what is imported."""
-    stored = await services.stores.sources.get(tenant, name)
+    stored = await SourceStore(services.stores.database).get(tenant, name)
     if stored is not None and stored.kind is not None:
         raise CommandError(
             f"Nearhit reads a source {name} itself: choose another name by --source NAME"

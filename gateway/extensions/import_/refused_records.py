@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ingest.sources.source import RefusedItem
+from gateway.extensions._sources.source import RefusedItem
 
 LISTED_MAX = 20
 REASONS_MAX = 100  # further ones are counted together; starting values

@@ -13,9 +13,8 @@ from gateway.cli.common import AsJson, Publish, console
 if TYPE_CHECKING:  # these imports would slow `--help`
     from gateway.extension import Settings
     from gateway.extensions._ingest.ingest_paths import OpenedSource
-    from ingest.sources.pruning import PrunePolicy
-    from ingest.sources.report import Report
-
+    from gateway.extensions._sources.sync.pruning import PrunePolicy
+    from gateway.extensions._sources.sync.report import Report
 
 COMMANDS = typer.Typer()
 
@@ -132,14 +131,19 @@ def ingest(
     if as_json and watch:
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.connected() as settings:
-        from gateway.extension import read_options
-        from gateway.extensions._ingest import ingest_paths, ingest_progress, source_ingest
+        from gateway.extensions._files import installed_formats, read_options
+        from gateway.extensions._ingest import (
+            ingest_paths,
+            ingest_progress,
+            path_kinds,
+            source_ingest,
+        )
+        from gateway.extensions._sources.kinds import suffixes
+        from gateway.extensions._sources.source import Defaults
+        from gateway.extensions._sources.sync.pruning import PrunePolicy
         from gateway.operator import operations
-        from ingest.sources.kinds import suffixes
-        from ingest.sources.pruning import PrunePolicy
-        from ingest.sources.source import Defaults
 
-        kinds, formats = operations.readable(settings)
+        kinds = path_kinds.path_kinds(settings.extensions_off)
         defaults = Defaults(
             owner,
             tuple(reader or ("tenant",)),
@@ -150,7 +154,7 @@ def ingest(
             ingest_paths.summaries(summaries),
             ingest_paths.base_url(base_url),
             options=read_options.of(settings),
-            formats=formats,
+            formats=installed_formats.formats(settings.extensions_off),
             source_suffixes=suffixes(kinds.values()),
         )
         sources = ingest_paths.sources(
@@ -169,7 +173,7 @@ def ingest(
             on_report, on_failure = ingest_progress.watching(console, folder)
             asyncio.run(
                 source_ingest.watch(
-                    settings,
+                    operations.acting_services(settings),
                     folder,
                     tenant,
                     folder_origin,
@@ -211,13 +215,14 @@ def _ingest(
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
     from gateway.extensions._ingest import ingest_progress, source_ingest
+    from gateway.operator import operations
 
     read, origin = opened.source, opened.origin
     progress_console = common.progress_console(as_json=as_json)
     with ingest_progress.progress(progress_console, read) as on_item:
         report = asyncio.run(
             source_ingest.ingest(
-                settings,
+                operations.acting_services(settings),
                 read,
                 tenant,
                 origin,
@@ -232,5 +237,6 @@ def _ingest(
     if pending is not None and pending.because == "share" and asks:
         question = ingest_progress.pending_text(read.name, pending)
         if typer.confirm(f"{question} Remove them?", err=as_json):
-            asyncio.run(source_ingest.remove_pending(settings, read, tenant, origin, report))
+            opening = operations.acting_services(settings)
+            asyncio.run(source_ingest.remove_pending(opening, read, tenant, origin, report))
     return report

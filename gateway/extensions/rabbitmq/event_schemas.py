@@ -28,6 +28,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from gateway.extension import decode_json, problems
+from gateway.extensions._sources.source import reason
 from gateway.extensions.rabbitmq.errors import EventRefused
 from index.documents.event_versions import EventUpdate, EventVersion
 from index.model import chunking_config
@@ -51,7 +52,6 @@ from index.model.document import (
 from index.model.form import is_blank
 from index.model.identifiers import Readers, SubjectId
 from index.text import language_detection
-from ingest.sources.source import reason
 
 VERSION_MAX = 2**63 - 1  # a bigint of PostgreSQL; holds nanoseconds until 2262
 

@@ -3,14 +3,14 @@
 from urllib.parse import urlsplit
 
 from gateway.extension import Services, listed
+from gateway.extensions._sources.source import Defaults
+from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.sources_git.git_schemas import GitHosts, GitSettings
 from gateway.extensions.sources_git.git_source import GitHostSource
-from ingest.sources.report import Report
 
 
 class GitReader:
-    def __init__(self, services: Services, own: GitHosts) -> None:
-        self._kinds = services.sources.kinds
+    def __init__(self, _: Services, own: GitHosts) -> None:
         self._hosts = listed(own.hosts)
 
     def denial_reason(self, config: GitSettings) -> str | None:
@@ -18,8 +18,9 @@ class GitReader:
             return None
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
 
-    async def open(self, _tenant: str, name: str, config: GitSettings) -> GitHostSource:
-        defaults = self._kinds.defaults_of(config)
+    async def open(
+        self, _tenant: str, name: str, config: GitSettings, defaults: Defaults
+    ) -> GitHostSource:
         return GitHostSource(config.url, config.branch, config.path, defaults, name=name)
 
     async def record(self, _tenant: str, _name: str, _source: GitHostSource, _: Report) -> None:

@@ -14,12 +14,8 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Timer
 
-from index.model.document import Document, normalise
-from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.parse import file_parsers
-from ingest.parse.extract import Extractor
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import (
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import (
     BlankItem,
     Item,
     ItemWarning,
@@ -28,6 +24,10 @@ from ingest.sources.source import (
     file_item,
     reason,
 )
+from index.model.document import Document, normalise
+from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from ingest.parse import file_parsers
+from ingest.parse.extract import Extractor
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from gateway.extension import InnerPath, SourceConfiguration, SourceFiles
+from gateway.extensions._sources.source_schemas import InnerPath, SourceConfiguration, SourceFiles
 from index.model.document import Line, Uri
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess
+from gateway.extensions._sources import confined
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.extensions.sources_git import clone
 from ingest.errors import JobRefused
-from ingest.sources import confined
-from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, Item, RefusedItem
 
 # Starting values, not measured.
 MEMORY_BYTES_MAX = 2**30

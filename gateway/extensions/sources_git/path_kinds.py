@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from gateway.extensions._sources.kinds import PathKind
 from gateway.extensions.sources_git import git_repository
-from ingest.sources.kinds import PathKind
 
 
 def _name_of(path: Path) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from gateway.extensions._records import json_lines
+from gateway.extensions._sources import confined
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Item, RefusedItem, document, each_once, reason
 from index.model.document import Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from ingest.sources import confined
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Item, RefusedItem, document, each_once, reason
 
 CHUNKER = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured

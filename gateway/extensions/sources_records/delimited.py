@@ -15,12 +15,12 @@ from typing import TextIO
 
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Columns, Row
+from gateway.extensions._sources import confined
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Item, ItemWarning, RefusedItem, reason
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS
-from ingest.sources import confined
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Item, ItemWarning, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 ROW_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX

@@ -5,5 +5,5 @@ from gateway.extensions.sources_records.path_kinds import PATH_KINDS
 
 EXTENSION: Extension[None] = Extension(
     summary="sources read tables (CSV, Parquet), questions with answers, and conversations",
-    path_kinds=PATH_KINDS,
+    contributes=PATH_KINDS,
 )

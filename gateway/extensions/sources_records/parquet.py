@@ -5,9 +5,9 @@ from importlib.util import find_spec
 
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Row
-from ingest.sources import confined
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Item, RefusedItem, reason
+from gateway.extensions._sources import confined
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
 ROWS = 256  # of a batch

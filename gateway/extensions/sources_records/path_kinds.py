@@ -1,7 +1,7 @@
 """The kinds of files that have many documents, each with its reader."""
 
+from gateway.extensions._sources.kinds import PathKind
 from gateway.extensions.sources_records import conversations, delimited, faqs, parquet
-from ingest.sources.kinds import PathKind
 
 PATH_KINDS = (
     PathKind("csv", delimited.documents, (".csv", ".tsv"), has_columns=True),

@@ -1,6 +1,7 @@
 """Sources of web pages: a worker reads the pages of a host, from a sitemap or along its links."""
 
-from gateway.extension import Extension, SourceKind
+from gateway.extension import Extension
+from gateway.extensions._sources.source_kind import SourceKind
 from gateway.extensions.sources_web.crawler_settings import CrawlerSettings
 from gateway.extensions.sources_web.web_reader import WebReader
 from gateway.extensions.sources_web.web_schemas import WebSourceBody
@@ -8,5 +9,5 @@ from gateway.extensions.sources_web.web_schemas import WebSourceBody
 EXTENSION: Extension[None] = Extension(
     summary="a worker reads the web pages of a host as a source",
     settings=CrawlerSettings,
-    source_kinds=(SourceKind(WebSourceBody, WebReader),),
+    contributes=(SourceKind(WebSourceBody, WebReader),),
 )

@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 
 from gateway.extension import Services, listed
+from gateway.extensions._sources.source import Defaults
+from gateway.extensions._sources.sync.report import Report
 from gateway.extensions._web import urls
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions._web.client import WebClient
@@ -14,14 +16,12 @@ from gateway.extensions.sources_web.crawler_settings import CrawlerSettings
 from gateway.extensions.sources_web.web_page_store import PageState, WebPageStore
 from gateway.extensions.sources_web.web_schemas import WebSettings
 from gateway.extensions.sources_web.web_source import WebSource
-from ingest.sources.report import Report
 
 
 class WebReader:
     """Of a process, which asks each host no faster than one of its sources may."""
 
     def __init__(self, services: Services, own: CrawlerSettings) -> None:
-        self._kinds = services.sources.kinds
         self._hosts = listed(own.hosts)
         self._policy = AddressPolicy(parse_networks(listed(own.networks)))
         self._pages = WebPageStore(services.stores.database)
@@ -33,9 +33,11 @@ class WebReader:
             return None
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_WEB_HOSTS."
 
-    async def open(self, tenant: str, name: str, config: WebSettings) -> WebSource:
+    async def open(
+        self, tenant: str, name: str, config: WebSettings, defaults: Defaults
+    ) -> WebSource:
         known = await self._pages.of_source(tenant, name)
-        return await asyncio.to_thread(self._source, tenant, name, config, known)
+        return await asyncio.to_thread(self._source, tenant, name, config, defaults, known)
 
     async def record(self, tenant: str, name: str, source: WebSource, report: Report) -> None:
         """Store what hosts said of the pages that were read, and not refused."""
@@ -44,12 +46,17 @@ class WebReader:
         await self._pages.put(tenant, name, stored)
 
     def _source(
-        self, tenant: str, name: str, config: WebSettings, known: Mapping[str, PageState]
+        self,
+        tenant: str,
+        name: str,
+        config: WebSettings,
+        defaults: Defaults,
+        known: Mapping[str, PageState],
     ) -> WebSource:
         resolver = Resolver(self._policy, tenant=tenant)
         return WebSource(
             config.url,
-            self._kinds.defaults_of(config),
+            defaults,
             WebClient(resolver, self._rates, interval_s=1 / config.pages_per_s),
             name=name,
             within=config.within,

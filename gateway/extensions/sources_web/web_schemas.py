@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from gateway.extension import SourceConfiguration, SourceDocuments
+from gateway.extensions._sources.source_schemas import SourceConfiguration, SourceDocuments
 from gateway.extensions._web import urls
 from index.model.document import Line, Uri
 

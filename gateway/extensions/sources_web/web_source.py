@@ -10,6 +10,15 @@ from importlib.util import find_spec
 
 import orjson
 
+from gateway.extensions._sources.source import (
+    Defaults,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    UnchangedItem,
+    document,
+    reason,
+)
 from gateway.extensions._web import urls
 from gateway.extensions._web.client import AGENT, Fetched, WebClient
 from gateway.extensions._web.errors import Unfetchable
@@ -23,15 +32,6 @@ from index.model.document_limits import TITLE_CHARACTERS_MAX
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Extracted, Unreadable
 from ingest.parse.inline_data import without_inline_data
-from ingest.sources.source import (
-    Defaults,
-    Item,
-    ItemWarning,
-    RefusedItem,
-    UnchangedItem,
-    document,
-    reason,
-)
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")

@@ -5,7 +5,10 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel
 
-from gateway.extension import Dialect, Extension, Services, read_options
+from gateway.extension import Dialect, Extension, JobKind, Services, default_quotas
+from gateway.extensions._files import installed_formats, read_options
+from gateway.extensions._sources.removal_job import RemoveSourceJob
+from gateway.extensions._sources.source_store import REMOVE, SourceStore
 from gateway.extensions.vector_stores import errors
 from gateway.extensions.vector_stores.extractors import Extractors
 from gateway.extensions.vector_stores.routes import ROUTES
@@ -16,14 +19,22 @@ _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of the
 
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[VectorStoreServices]:
-    options, formats = read_options.of(services.settings), services.sources.kinds.formats
+    options = read_options.of(services.settings)
+    formats = installed_formats.formats(services.settings.extensions_off)
+    sources = SourceStore(services.stores.database, default_quotas(services.settings))
     async with Extractors(_EXTRACTORS, formats, options) as extractors:
-        yield VectorStoreServices(services.stores, services.search, services.documents, extractors)
+        yield VectorStoreServices(
+            services.stores, sources, services.search, services.documents, extractors
+        )
 
 
 EXTENSION = Extension(
     summary="clients of OpenAI's vector stores and files need only another base URL",
     routes=ROUTES,
     open=_open,
+    jobs={
+        REMOVE: JobKind(lambda own: RemoveSourceJob(own.stores, own.sources, own.documents.writer))
+    },
+    check=installed_formats.check,
     dialect=Dialect(errors.concerns, errors.render),
 )

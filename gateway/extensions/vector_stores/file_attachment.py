@@ -53,7 +53,7 @@ async def attach_each(
 ) -> list[Attachment]:
     """Attach files after checking that all exist and that Nearhit does not sync the source."""
     caller = await context.authenticate()
-    source = await context.services.stores.sources.get(caller.principal.tenant, store.source)
+    source = await context.services.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
     files = [await require_own_file(context, caller, body.file_id) for body in bodies]

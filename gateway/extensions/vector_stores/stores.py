@@ -120,11 +120,9 @@ async def delete_vector_store(context: RequestContext[VectorStoreServices]) -> R
             for document_id in documents
             if await services.stores.documents.stored(tenant, document_id) is not None
         ]
-        await services.stores.sources.remove(tenant, store.source)
+        await services.sources.remove(tenant, store.source)
     else:
-        await services.stores.sources.enqueue_removal(
-            tenant, store.source, caller.principal.subject
-        )
+        await services.sources.enqueue_removal(tenant, store.source, caller.principal.subject)
     answer = DeletedAnswer(id=store.source, object="vector_store.deleted")
     return response_of_writes(answer, caller, removals)
 

@@ -1,6 +1,5 @@
-"""Workers, their jobs, and the sources that they read."""
+"""Workers, their jobs, and the files that they read."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
@@ -10,7 +9,7 @@ NEVER = "never"  # a schedule
 
 
 class JobSettings(BaseSettings):
-    """Workers and sources."""
+    """Workers and files."""
 
     serve_jobs: bool = Field(
         False, description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does"
@@ -34,11 +33,6 @@ class JobSettings(BaseSettings):
         "0 4 * * 0",
         description="when the worker audits indexes, as a cron expression in UTC, or `never`",
     )
-    sources_dir: Path | None = Field(
-        None,
-        description="folder with one subfolder per tenant, named for the tenant, that contains its "
-        "sources; unset: sources with a path are refused",
-    )
     hidden_text: Literal["omit", "mark"] = Field(
         "omit",
         description="what becomes of text of HTML and DOCX files that their readers don't see, by "
@@ -54,6 +48,6 @@ class JobSettings(BaseSettings):
     @field_validator("index_audit_schedule")
     @classmethod
     def _check_schedule(cls, text: str) -> str:
-        from ingest.sources import schedule  # slow to import, and few deployments set it
+        from ingest.worker import schedule  # slow to import, and few deployments set it
 
         return text if text == NEVER else schedule.checked(text)

@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from gateway import installed_extensions
+from gateway import found_extensions
 
 COMMANDS = (
     (),
@@ -79,7 +79,7 @@ print(json.dumps([list(sys.modules), int(threads)]))
 
 @pytest.mark.slow
 def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
-    all_off = ",".join(installed_extensions.found())
+    all_off = ",".join(found_extensions.found())
     command = [sys.executable, "-c", _SHOW, all_off]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
 

@@ -6,6 +6,7 @@ Usage: python -m tests.gateway.console.screenshots [FOLDER]; default: .cache/scr
 
 import asyncio
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -141,13 +142,13 @@ async def run(folder: Path) -> None:
         for source in ("policies", "manuals"):
             made = Path(data) / "sources" / "ostrelume" / source
             await asyncio.to_thread(made.mkdir, parents=True)
+        os.environ["NEARHIT_SOURCES_DIR"] = str(Path(data) / "sources")
         settings = Settings(
             database_url=SecretStr(started.database_url),
             redis_url=SecretStr(started.redis_url),
             admin_key=SecretStr(ADMIN_KEY),
             log_level="error",
             serve_jobs=True,
-            sources_dir=Path(data) / "sources",
             confidence_min=0.3,
         )
         async with serving(settings, StaticEmbedder()) as url, connected(url) as client:

@@ -39,7 +39,11 @@ async def gateway(worker: Gateway) -> Gateway:
 
 @pytest.mark.parametrize(
     ("names_off", "pages_off"),
-    [(OFF, {"Evaluation", "FAQs", "Questions"}), ("activity", {"Audit log", "Insight"})],
+    [
+        (OFF, {"Evaluation", "FAQs", "Questions"}),
+        ("activity", {"Audit log", "Insight"}),
+        ("sources", {"Sources"}),
+    ],
     indirect=["names_off"],
     scope="module",
 )

@@ -5,8 +5,8 @@ from playwright.async_api import FilePayload, expect
 
 from tests.gateway.console.browser import Console
 from tests.gateway.console.documents import ids, stored
+from tests.gateway.extensions._sources.files import docx, pdf
 from tests.gateway.support.gateways import Caller, Gateway
-from tests.ingest.sources.files import docx, pdf
 
 pytestmark = pytest.mark.anyio
 

@@ -1,27 +1,36 @@
 """The pages of sources, jobs and open questions, with a worker that works when it is told to."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import Services, open_services
+from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.workers import worker_services
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def settings(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of all tenants' sources."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = tmp_path_factory.mktemp("sources")
+        monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(folder))
+        monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", "help.example")
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def settings(module_settings: Settings, root: Path) -> Settings:
     changes = {
-        "sources_dir": tmp_path_factory.mktemp("sources"),
         "job_retry_delay_s": 0.01,
         "job_attempts_max": 1,
         "confidence_min": 0.99,
@@ -31,15 +40,13 @@ def settings(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 async def worker(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", "help.example")
-        async with running(settings, embedder) as started:
-            yield started
+    async with running(settings, embedder) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    async with open_services(settings, Metrics(), embedder) as made:
+    async with worker_services(settings, embedder) as made:
         yield made
 
 
@@ -49,10 +56,9 @@ async def gateway(worker: Gateway) -> Gateway:
 
 
 @pytest.fixture(autouse=True)
-def folder(settings: Settings, gateway: Gateway) -> Path:
+def folder(root: Path, gateway: Gateway) -> Path:
     """What the source of the test's tenant reads."""
-    assert settings.sources_dir is not None
-    folder = settings.sources_dir / gateway.tenant_name / "handbook"
+    folder = root / gateway.tenant_name / "handbook"
     folder.mkdir(parents=True)
     (folder / "leave.md").write_text("# Leave\n\nEverybody gets 25 days of annual leave a year.\n")
     return folder

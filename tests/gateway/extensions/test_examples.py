@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway import extension_settings, installed_extensions
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
@@ -23,6 +20,7 @@ from tests.gateway.extensions.test_extensions import (
 )
 from tests.gateway.support.commands import refused
 from tests.gateway.support.gateways import running
+from tests.gateway.support.workers import worker_services
 
 __all__ = ["forgotten", "site"]
 
@@ -109,10 +107,7 @@ async def test_a_source_of_somebody_else_is_read_and_what_it_refuses_is_told(
         ada = await gateway.caller("ada", roles=["admin", "reader"])
         made = await ada.call("PUT", "/v1/sources/notes", json={"kind": "sqlite", "settings": {}})
         asked = await ada.call("POST", "/v1/sources/notes/reindex")
-        async with open_services(settings, Metrics(), embedder) as services:
-            kinds = installed_extensions.switched_on("")
-            own, formats = extension_settings.read(""), installed_extensions.formats("")
-            installed_extensions.add_source_kinds(services, kinds, own, formats)
+        async with worker_services(settings, embedder) as services:
             await worker_loop.make_worker(services.worker).drain()
         found = await ada.found("annual leave")
         job = (await ada.call("GET", asked.headers["location"])).json()

@@ -14,7 +14,7 @@ import pytest
 from mcp import MCPError
 
 import gateway as gateway_package
-from gateway import installed_extensions
+from gateway import found_extensions, installed_extensions
 from gateway.api.routes.table import routes
 from gateway.configured import (
     configured_embedders,
@@ -24,14 +24,16 @@ from gateway.configured import (
 )
 from gateway.errors import CommandError
 from gateway.extension import Extension
+from gateway.extensions._files import installed_formats
+from gateway.extensions._ingest import path_kinds
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.kinds import kind_of, open_source
+from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.search.query_embedder import Embedder
-from ingest.sources.folder import FolderSource
-from ingest.sources.kinds import kind_of, open_source
-from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.gateway.extensions.mcp.test_mcp import connected as mcp_connected
 from tests.gateway.support.commands import WAIT_S_MAX, process_output, refused
 from tests.gateway.support.gateways import problem, running
@@ -70,6 +72,7 @@ OWN = (
     "scim",
     "search_as",
     "search_batch",
+    "sources",
     "sources_git",
     "sources_records",
     "sources_web",
@@ -109,8 +112,8 @@ _ENTRY = """
 {name} = {module}_servers:SERVERS
 """
 _LINES = """
-from ingest.sources.kinds import PathKind
-from ingest.sources.source import document
+from gateway.extensions._sources.kinds import PathKind
+from gateway.extensions._sources.source import document
 def documents(request):
     for number, line in enumerate(request.path.read_text().splitlines()):
         own = {{"document_id": f"{{request.name}}/{{number}}", "source": request.name}}
@@ -159,14 +162,14 @@ def forgotten() -> Iterator[None]:
 
 def load(names_off: str) -> list[str]:
     """The names of the extensions that are on; a gateway too loads them before its event loop."""
-    installed_extensions.formats(names_off)
+    installed_formats.formats(names_off)
     return [*installed_extensions.switched_on(names_off)]
 
 
 def _forget() -> None:
-    installed_extensions.found.cache_clear()
-    installed_extensions.formats.cache_clear()
-    installed_extensions.path_kinds.cache_clear()
+    found_extensions.found.cache_clear()
+    installed_formats.formats.cache_clear()
+    path_kinds.path_kinds.cache_clear()
     installed_extensions.switched_on.cache_clear()
 
 
@@ -357,7 +360,7 @@ def test_an_extension_that_is_none_is_named_and_can_be_switched_off(
 
 @pytest.mark.usefixtures("forgotten")
 def test_a_call_that_is_taken_is_refused() -> None:
-    scim = installed_extensions.found()["scim"].load()
+    scim = installed_extensions.switched_on("")["scim"]
     twice: dict[str, Extension[object]] = {"scim": scim, "again": scim}
 
     with pytest.raises(CommandError, match="extension again: POST /scim/v2/Users is taken"):
@@ -366,11 +369,12 @@ def test_a_call_that_is_taken_is_refused() -> None:
 
 @pytest.mark.usefixtures("forgotten")
 def test_a_kind_of_sources_that_is_taken_is_refused() -> None:
-    records = installed_extensions.found()["sources_records"].load()
-    other: Extension[None] = Extension("other", path_kinds=records.path_kinds)
+    own = installed_extensions.switched_on("")
+    records = own["sources_records"]
+    other: Extension[None] = Extension("other", contributes=records.contributes)
 
     with pytest.raises(CommandError, match="two extensions read sources of one kind"):
-        routes({"records": records, "other": other})
+        routes({"sources": own["sources"], "records": records, "other": other})
 
 
 def test_an_extension_makes_the_embedders_of_its_kind_and_no_others(site: Path) -> None:
@@ -423,7 +427,7 @@ def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(
     (folder / "b.yell").write_text("quiet")
 
     def read(names_off: str) -> list[Item]:
-        defaults = Defaults(formats=installed_extensions.formats(names_off))
+        defaults = Defaults(formats=installed_formats.formats(names_off))
         return list(FolderSource(folder, defaults).documents())
 
     document, refused = read("")
@@ -441,11 +445,11 @@ def test_files_that_two_extensions_would_read_are_read_by_the_one_that_is_on(sit
     install(site, "ends", "ends", "1 / 0\n", formats="import nothing_such\n")
 
     with pytest.raises(CommandError, match=r"extension pdfs: \.pdf is read already"):
-        installed_extensions.formats("ends")
+        installed_formats.formats("ends")
     with pytest.raises(CommandError, match=r"extension ends of ends 1\.0 can't be loaded"):
-        installed_extensions.formats("formats")
-    assert installed_extensions.formats("formats, ends")[".pdf"].name == "a YELL"
-    assert installed_extensions.formats("pdfs, ends")[".pdf"].name == "a PDF"
+        installed_formats.formats("formats")
+    assert installed_formats.formats("formats, ends")[".pdf"].name == "a YELL"
+    assert installed_formats.formats("pdfs, ends")[".pdf"].name == "a PDF"
 
 
 def test_an_extension_reads_a_path_of_its_kind_in_a_process_of_its_own(
@@ -457,14 +461,14 @@ def test_an_extension_reads_a_path_of_its_kind_in_a_process_of_its_own(
     path = site / "poem.lines"
     path.write_text("One.\nTwo.\n")
 
-    kinds = installed_extensions.path_kinds("other")
+    kinds = path_kinds.path_kinds("other")
     source = open_source(kinds[kind_of(path, kinds)], path, Defaults(), name=None, columns={})
 
     read = [item.document_id for item in source.documents() if isinstance(item, Document)]
     assert read == ["poem/0", "poem/1"]
-    assert installed_extensions.path_kinds("lines, other")["lines"].missing
+    assert path_kinds.path_kinds("lines, other")["lines"].missing
     with pytest.raises(CommandError, match="extension other: csv is read already"):
-        installed_extensions.path_kinds("")
+        path_kinds.path_kinds("")
 
 
 async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -> None:
@@ -513,7 +517,7 @@ async def test_a_command_of_what_is_switched_off_is_neither_shown_nor_there(
 
 BROKEN_COMMANDS = {  # what is said of them, of which the first word is the name of the extension
     "import nothing_such\n": "imports of imports 1.0 can't be loaded: Module",
-    "COMMANDS = 'some text'\n": "texts of texts 1.0: its commands are no `typer.Typer`",
+    "COMMANDS = 'some text'\n": "texts of texts 1.0 can't be loaded: its commands is no `typer",
     _COMMANDS.format(command="serve"): "an extension brings a command serve, which is taken",
 }
 

@@ -30,6 +30,7 @@ from tests.gateway.support.crashes import (
     text,
 )
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.workers import worker_services
 from tests.gateway.writes.test_queued_writes import job, put_later
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
@@ -72,7 +73,7 @@ async def dies_at(settings: Settings, step: str, times: int = 1) -> None:
 
 def more(settings: Settings) -> dict[str, str]:
     """What a worker in a process of its own has to know beside the servers."""
-    named = ("job_lease_s", "job_retry_delay_s", "job_attempts_max", "sources_dir")
+    named = ("job_lease_s", "job_retry_delay_s", "job_attempts_max")
     values = {name: getattr(settings, name) for name in named}
     return {f"NEARHIT_{name.upper()}": str(value) for name, value in values.items() if value}
 
@@ -123,16 +124,17 @@ async def test_a_worker_killed_while_it_reads_a_source(
     ana: Caller,
     embedder: Embedder,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     times: int,
 ) -> None:
     folder = tmp_path / "sources" / "acme" / "handbook"
     folder.mkdir(parents=True)
     for number in range(150):
         (folder / f"page-{number:03}.md").write_text(f"# Page {number}\n\nPage {number} says.")
-    own = settings.model_copy(update={"sources_dir": tmp_path / "sources"})
+    monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(tmp_path / "sources"))
     async with (
-        running(own, embedder) as reader,
-        open_services(own, Metrics(), embedder) as services,
+        running(settings, embedder) as reader,
+        worker_services(settings, embedder) as services,
     ):
         admin = await gateway.caller("ada", roles=["admin"])
         body = {"kind": "folder", "settings": {"path": "handbook"}}
@@ -147,9 +149,9 @@ async def test_a_worker_killed_while_it_reads_a_source(
         (folder / "page-001.md").unlink()
         await admin.call("POST", f"{path}/reindex")
 
-        await dies_at(own, "documents.advance", times)
+        await dies_at(settings, "documents.advance", times)
         await fill_the_cache(ana)
-        await no_answer_is_wrong(own)
+        await no_answer_is_wrong(settings)
         await run_sql(database_url, LEASES_END)
         await worker_loop.make_worker(services.worker).drain()
 
@@ -157,4 +159,4 @@ async def test_a_worker_killed_while_it_reads_a_source(
         database_url, {f"handbook/{each.name}": each.read_text() for each in folder.iterdir()}
     )
     await fill_the_cache(ana)
-    await no_answer_is_wrong(own)
+    await no_answer_is_wrong(settings)

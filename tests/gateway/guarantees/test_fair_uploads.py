@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ingest.parse.extract import SECONDS_MIN
+from tests.gateway.extensions._sources.files import docx, slow_pdf
 from tests.gateway.support.gateways import Caller, Gateway
-from tests.ingest.sources.files import docx, slow_pdf
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.thorough]
 

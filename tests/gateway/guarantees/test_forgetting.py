@@ -18,6 +18,7 @@ from tests.conftest import run_sql
 from tests.gateway.servers.own_redis import own_redis
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.stored_remains import in_redis, in_tables, vectors
+from tests.gateway.support.workers import worker_services
 from tests.gateway.writes.test_queued_writes import job
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
@@ -36,7 +37,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    async with open_services(settings, Metrics(), embedder) as opened:
+    async with worker_services(settings, embedder) as opened:
         yield opened
 
 

@@ -353,10 +353,14 @@ async def test_a_queued_write_and_an_activation_publish_nothing_together(
 @pytest.mark.sampled("admin")
 @pytest.mark.parametrize("roles", [["admin"], ["admin", "publisher"]], ids="+".join)
 async def test_a_source_may_publish_if_a_publisher_configured_it(
-    settings: Settings, embedder: Embedder, roles: list[str], tmp_path: Path
+    settings: Settings,
+    embedder: Embedder,
+    roles: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own = settings.model_copy(update={"sources_dir": tmp_path})
-    async with running(own, embedder) as gateway:
+    monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(tmp_path))
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         admin = await gateway.caller("ada", roles=roles)
         path = "/v1/sources/handbook"

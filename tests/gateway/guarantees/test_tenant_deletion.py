@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.partitions import MovedTenant, Partitions
@@ -23,6 +21,7 @@ from tests.gateway.guarantees.test_forgetting import SECRET, WORDS, ask
 from tests.gateway.support.commands import environment_of
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.gateway.support.stored_remains import in_redis, in_tables
+from tests.gateway.support.workers import worker_services
 
 PUBLISHER = ["reader", "writer", "publisher"]
 
@@ -64,7 +63,7 @@ async def ana(gateway: Gateway) -> Caller:
 
 
 async def work(settings: Settings, embedder: Embedder) -> None:
-    async with open_services(settings, Metrics(), embedder) as services:
+    async with worker_services(settings, embedder) as services:
         await worker_loop.make_worker(services.worker).drain()
 
 

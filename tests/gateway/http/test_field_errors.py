@@ -10,12 +10,13 @@ from pydantic_core import ErrorDetails
 from gateway import field_errors, problems, schemas
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.documents.document_schemas import DocumentBody
+from gateway.extensions._sources.source_body import body_of
 from gateway.extensions.answers.compress_schemas import CompressBody
 from gateway.extensions.faqs.faq_schemas import FaqLine
 from gateway.extensions.plans.plan_schemas import PlanBody
-from gateway.extensions.sources_web.web_schemas import WebSourceBody
+from gateway.extensions.sources_records.extension import EXTENSION as RECORDS
+from gateway.extensions.sources_web.extension import EXTENSION as WEB
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.sources.source_schemas import body_of
 
 
 @pytest.mark.parametrize(
@@ -82,17 +83,17 @@ from gateway.sources.source_schemas import body_of
             {"filter.sources": "must have at most 256 items"},
         ),
         (
-            body_of(WebSourceBody),
+            body_of(WEB.contributes),
             {"kind": "folder", "settings": {"path": "../other"}},
             {"settings.path": "must be a path within the tenant's folder of sources"},
         ),
-        (body_of(WebSourceBody), {"kind": "folder"}, {"settings": "Field required"}),
+        (body_of(WEB.contributes), {"kind": "folder"}, {"settings": "Field required"}),
         (
-            body_of(WebSourceBody, path_kinds=("csv", "faqs")),
+            body_of([*WEB.contributes, *RECORDS.contributes]),
             {"kind": "ftp", "settings": {}},
-            {"kind": "must be one of folder, csv, faqs, web"},
+            {"kind": "must be one of folder, csv, parquet, faqs, conversations, web"},
         ),
-        (body_of(WebSourceBody), {"settings": {}}, {"kind": "Field required"}),
+        (body_of(WEB.contributes), {"settings": {}}, {"kind": "Field required"}),
         (
             SearchBody,
             {

@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from gateway.configured import configured_embedders
 from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
+from tests.gateway.support.workers import worker_services
 
 
 class Deadly(Metrics):
@@ -58,7 +58,7 @@ def die() -> None:
 async def main(step: str, times: int) -> None:
     settings, counted = Settings(), Deadly(step, die, times)
     made = configured_embedders.make_all(settings, counted.embedding_tokens)
-    async with open_services(settings, counted, *made) as services:
+    async with worker_services(settings, *made, metrics=counted) as services:
         await worker_loop.make_worker(services.worker).run(asyncio.Event())
 
 

@@ -44,7 +44,7 @@ WHOLE = {
     "gateway/extensions/curation/curation_endpoints.py:resolve",
     "gateway/extensions/faqs/faq_endpoints.py:put_faq",
     "gateway/extensions/faqs/faq_transfer.py:_parse_line",
-    "ingest/sources/source_sync.py:write",
+    "gateway/extensions/_sources/sync/source_sync.py:write",
 }
 
 

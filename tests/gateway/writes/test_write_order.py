@@ -9,6 +9,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from gateway.extensions._sources.source_store import SYNC
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
@@ -20,9 +21,9 @@ from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
-from index.sources.source_store import SYNC
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
+from tests.gateway.support.workers import worker_services
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
@@ -40,15 +41,16 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(settings: Settings, page: Path) -> Settings:
-    fields = {"sources_dir": page.parents[2], "job_retry_delay_s": 0.01, "job_attempts_max": 2}
+def settings(settings: Settings, page: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(page.parents[2]))
+    fields = {"job_retry_delay_s": 0.01, "job_attempts_max": 2}
     return settings.model_copy(update=fields)
 
 
 @pytest.fixture
 async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
     """A worker's, which does what is queued when the test says so."""
-    async with open_services(settings, Metrics(), embedder) as opened:
+    async with worker_services(settings, embedder) as opened:
         yield opened
 
 

@@ -20,19 +20,19 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
+from gateway.extensions._sources.source_store import SYNC
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
-from gateway.monitoring.metrics import Metrics
-from gateway.services import Services, open_services
+from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker.job_handlers import SUPERSEDED, handlers
 from gateway.worker.worker_loop import make_worker
 from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
-from index.sources.source_store import SYNC
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
+from tests.gateway.support.workers import worker_services
 from tests.sampling import plays
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -457,13 +457,14 @@ class WriteOrderPlay(RuleBasedStateMachine):
 
 @pytest.mark.filterwarnings("ignore:It looks like `register_random`")
 async def test_the_acknowledged_order_decides_whenever_a_worker_runs(
-    settings: Settings, embedder: Embedder, tmp_path: Path
+    settings: Settings, embedder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moody = MoodyEmbedder(embedder)
-    settings = settings.model_copy(update={"sources_dir": tmp_path, "job_attempts_max": 1})
+    monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(tmp_path))
+    settings = settings.model_copy(update={"job_attempts_max": 1})
     async with (
         running(settings, moody) as gateway,
-        open_services(settings, Metrics(), moody) as services,
+        worker_services(settings, moody) as services,
     ):
         WriteOrderPlay.stage = WriteOrderStage(gateway, services, moody, tmp_path)
         WriteOrderPlay.loop = asyncio.get_running_loop()

@@ -10,13 +10,13 @@ import asyncpg
 import pytest
 
 from common.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from index.audit import audit_chain, audit_log
 from index.audit.audit_chain import AuditHead, Verified
 from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
 from index.documents.document_store import DocumentStore
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
-from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.semantic_counts import SemanticCountStore
 from index.tenants.tenant_store import TenantStore

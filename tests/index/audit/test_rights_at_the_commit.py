@@ -11,13 +11,13 @@ import pytest
 
 from common.audit_actor import acting_as
 from gateway.extensions._gates.query_gate_store import QueryGateStore
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions.plans.strategy_store import StrategyStore
 from gateway.extensions.subscriptions.subscription_store import NewSubscription, SubscriptionStore
 from index.errors import RightsLost
 from index.jobs.job_queue import JobQueue, NewJob, State
 from index.model.scope import Maker
 from index.postgres.database import Database
-from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_deletion import TenantDeletion

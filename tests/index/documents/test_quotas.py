@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions.vector_stores.file_store import FileStore
 from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 from index.documents.consistency_counts import ConsistencyReader
@@ -15,7 +16,6 @@ from index.errors import QuotaExceeded
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.model.scope import Maker
 from index.postgres.database import Database
-from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.tenant_store import TenantStore
 from ingest.write.revision import Put

@@ -18,11 +18,11 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from gateway.extensions._sources.source import Item, RefusedItem
 from index.model.document import Document, DocumentId
 from index.model.document import Source as SourceName
 from index.model.identifiers import GroupId, SubjectId
 from ingest.errors import NotImportable
-from ingest.sources.source import Item, RefusedItem
 
 FORMAT = 1  # raise it when the meaning of a line changes
 _LINE_BYTES_MAX = 33_554_432  # the longest text, with every character escaped, and the other fields

@@ -6,15 +6,16 @@ from collections.abc import Callable
 import orjson
 from pydantic import ValidationError
 
-from gateway.extension import Services, TenantBody, field_errors
+from gateway.extension import Services, TenantBody, default_quotas, field_errors
+from gateway.extensions._sources.source import RefusedItem
+from gateway.extensions._sources.source_body import body_of
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions._sources.sync.report import Report
+from gateway.extensions._sources.sync.source_sync import read_items
 from gateway.extensions.import_.archive.archive import Archive, GroupLine, SourceLine
 from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.event_versions import Reading
 from index.errors import QuotaExceeded, SourceReserved
-from index.sources.source_store import SourceConfig
-from ingest.sources.report import Report
-from ingest.sources.source import RefusedItem
-from ingest.sources.source_sync import read_items
 
 
 async def import_archive(
@@ -66,12 +67,13 @@ async def import_archive(
 
 async def _put_source(services: Services, tenant: str, line: SourceLine) -> None:
     """Raises pydantic's `ValidationError`, and `SourceReserved`."""
-    sources, kinds = services.stores.sources, services.sources.kinds
+    sources = SourceStore(services.stores.database, default_quotas(services.settings))
     stored = await sources.get(tenant, line.source)
     if stored is not None and stored.kind is not None:
         return
     fields = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
-    body = kinds.body.model_validate_json(orjson.dumps(fields)).root
+    model = body_of([each for each, _ in services.contributions])
+    body = model.model_validate_json(orjson.dumps(fields)).root
     settings = body.settings.model_dump(mode="json")
     config = SourceConfig(body.kind, settings, body.schedule, paused=True, next_run_at=None)
     await sources.put(tenant, line.source, config)

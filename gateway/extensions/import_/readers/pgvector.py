@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import orjson
 
+from gateway.extensions._sources.source import RefusedItem
 from gateway.extensions.import_.readers import vector_table
 from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import OpenVectorTable
 from ingest.errors import NotImportable
-from ingest.sources.source import RefusedItem
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from ingest.sources.source import RefusedItem
+from gateway.extensions._sources.source import RefusedItem
 
 DEPTH_MAX = 8  # of objects within a record; a starting value
 # Objects whose values are metadata: the second and third are LangChain's and LlamaIndex's names.

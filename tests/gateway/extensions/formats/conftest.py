@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from gateway import installed_extensions
+from gateway.extensions._files import installed_formats
 from ingest.parse.extract import Extractor
 
 
 @pytest.fixture(scope="module")
 def extractor() -> Iterator[Extractor]:
-    with closing(Extractor(installed_extensions.formats(""))) as extractor:
+    with closing(Extractor(installed_formats.formats(""))) as extractor:
         yield extractor

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from struct import pack
 
-from tests.ingest.sources.files import docx, pdf
+from tests.gateway.extensions._sources.files import docx, pdf
 
 WORDS = "Everybody gets twenty-five days"  # in the text of each sample
 

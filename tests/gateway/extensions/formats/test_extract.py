@@ -9,7 +9,7 @@ from gateway.extensions._html import html_encoding, html_markdown
 from gateway.extensions.formats.office.office_package import UNPACKED_BYTES_MAX
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
-from tests.ingest.sources.files import docx, docx_of, pdf, pdf_bomb, zipped
+from tests.gateway.extensions._sources.files import docx, docx_of, pdf, pdf_bomb, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>
 <style>p {}</style><script>let x = "script"</script></head>

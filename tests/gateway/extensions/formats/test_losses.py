@@ -4,7 +4,7 @@ import pytest
 
 from gateway.extensions.formats.readers import docx, pdf
 from ingest.parse.extracted import ReadOptions, Unreadable
-from tests.ingest.sources.files import docx_of, pdf_of, zipped
+from tests.gateway.extensions._sources.files import docx_of, pdf_of, zipped
 
 TEXT = b"BT /F1 12 Tf 72 720 Td (Some text) Tj ET "
 LONG = b"BT /F1 12 Tf 72 720 Td (" + b"Many words. " * 20 + b") Tj ET "

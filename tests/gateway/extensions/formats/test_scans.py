@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from gateway.extensions.formats.pdf import scans
 from gateway.extensions.formats.readers import pdf
 from ingest.parse.extracted import ReadOptions
-from tests.ingest.sources.files import pdf_of
+from tests.gateway.extensions._sources.files import pdf_of
 
 READ = ReadOptions(reads_scans=True)
 FIRST = ["Annual leave", "", "Everybody gets 25 days of leave,", "and 5 more for long service."]

@@ -8,7 +8,7 @@ from gateway.extensions._html import html_markdown
 from gateway.extensions.formats.office import word_tables
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
-from tests.ingest.sources.files import docx_of
+from tests.gateway.extensions._sources.files import docx_of
 
 
 def rows(markdown: str) -> list[list[str]]:

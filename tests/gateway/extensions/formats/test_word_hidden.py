@@ -9,7 +9,7 @@ from gateway.extensions.formats.office import word_hidden
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import ReadOptions
 from ingest.parse.formats import by_suffix
-from tests.ingest.sources.files import zipped
+from tests.gateway.extensions._sources.files import zipped
 
 SEEN = "<w:p><w:r><w:t>Seen.</w:t></w:r></w:p>"
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.extensions._sources.source import RefusedItem
 from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
-from ingest.sources.source import RefusedItem
 
 
 class FakeReader:

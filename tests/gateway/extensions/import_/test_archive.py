@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from gateway.extensions._sources.source import Item
 from gateway.extensions.import_.archive.archive import (
     FORMAT,
     Archive,
@@ -25,7 +26,6 @@ from index.model.document import (
 )
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES
 from index.model.identifiers import SubjectId
-from ingest.sources.source import Item
 from tests.index.support.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)

@@ -11,6 +11,8 @@ import orjson
 import pytest
 
 from gateway.errors import CommandError
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.import_.archive import archive_export
 from gateway.extensions.import_.archive.archive import Archive
 from gateway.extensions.import_.archive.archive_import import import_archive
@@ -20,9 +22,7 @@ from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.search.query_embedder import Embedder
-from index.sources.source_store import SourceConfig
 from ingest.errors import NotImportable
-from ingest.sources.report import Report
 from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.revision import Put
 from tests.gateway.support.commands import command, environment_of, succeeds
@@ -59,7 +59,7 @@ async def imported(
     on_item: Callable[[Report], None] = lambda _report: None,
 ) -> Report:
     async def run() -> Report:
-        async with operations.source_services(settings) as services:
+        async with operations.acting_services(settings) as services:
             return await import_archive(
                 services,
                 Archive(file),
@@ -116,7 +116,7 @@ async def test_what_is_exported_and_imported_is_exported_alike(
         members = [f"user-{n}" for n in range(random.randrange(4))]
         await services.stores.tenants.put_group("acme", f"group-{number}", members)
     reads = {"path": "handbook", "readers": ["group:group-0"]}
-    await services.stores.sources.put(
+    await SourceStore(services.stores.database).put(
         "acme", "wiki", SourceConfig("folder", reads, "0 3 * * *", False, None)
     )
 
@@ -129,7 +129,7 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     assert (again.documents, again.unchanged) == (len(documents), len(documents))
     assert len(first) == len(documents) + len(await groups(settings)) + 3
     assert without_defaults(second) == without_defaults(first)
-    source = await services.stores.sources.get("copy", "wiki")
+    source = await SourceStore(services.stores.database).get("copy", "wiki")
     assert source is not None
     assert (source.paused, source.next_run_at) == (True, None)
 

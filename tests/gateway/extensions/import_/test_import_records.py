@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from gateway.cli.start import serve_command
+from gateway.extensions._sources.source import Defaults
+from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.import_ import record_import
 from gateway.extensions.import_.readers.ndjson import NdjsonReader
@@ -21,9 +24,6 @@ from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from index.sources.source_store import SourceConfig
-from ingest.sources.report import Report
-from ingest.sources.source import Defaults
 from ingest.write.batch import DOCUMENTS_MAX
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
@@ -371,7 +371,7 @@ async def test_a_source_that_nearhit_reads_itself_is_not_imported_into(
 ) -> None:
     await services.stores.tenants.create("reads", "Reads")
     wiki = SourceConfig("folder", {"path": "wiki"}, None, True, None)
-    await services.stores.sources.put("reads", "wiki", wiki)
+    await SourceStore(services.stores.database).put("reads", "wiki", wiki)
     file = ndjson(tmp_path / "wiki.ndjson", [{"text": "A."}])
     arguments = ("import", str(file), "--from", "ndjson", "--tenant", "reads", *READER)
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions._sources.source import RefusedItem
 from gateway.extensions.import_.readers.ndjson import LINE_BYTES_MAX, NdjsonReader
 from gateway.extensions.import_.readers.record import Record
 from ingest.errors import NotImportable
-from ingest.sources.source import RefusedItem
 
 
 def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:

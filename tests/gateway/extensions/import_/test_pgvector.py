@@ -7,11 +7,11 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from gateway.extensions._sources.source import RefusedItem
 from gateway.extensions.import_.readers.pgvector import PgvectorReader
 from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import ROW_BYTES_MAX
 from ingest.errors import NotImportable
-from ingest.sources.source import RefusedItem
 
 pytestmark = pytest.mark.anyio
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions.import_ import refused_records
 from gateway.extensions.import_.readers.record import DEPTH_MAX, Record, flat
 from gateway.extensions.import_.record_mapping import RecordMapping
@@ -15,7 +16,6 @@ from gateway.extensions.import_.refused_records import RefusedRecords
 from index.model.document import Document
 from ingest.chunkers import whole
 from ingest.errors import NotImportable
-from ingest.sources.source import Defaults, RefusedItem
 from tests.gateway.extensions.import_.fake_reader import FakeReader
 
 DEFAULTS = Defaults(readers=("tenant",), chunker="whole")

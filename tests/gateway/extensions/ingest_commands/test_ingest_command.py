@@ -12,28 +12,27 @@ from typing import Any
 
 import pytest
 
-from gateway import installed_extensions
 from gateway.cli.start import serve_command
 from gateway.errors import CommandError
-from gateway.extensions._ingest import ingest_paths
+from gateway.extensions._ingest import ingest_paths, path_kinds
+from gateway.extensions._sources.bounded.bounded_source import BoundedSource
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.source import Defaults, Source
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from ingest.sources.bounded.bounded_source import BoundedSource
-from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
+from tests.gateway.extensions._sources.files import write
 from tests.gateway.support.commands import command, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
-from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.anyio
 
 WAIT_S_MAX = 120.0
 
 
-KINDS = installed_extensions.path_kinds("")
+KINDS = path_kinds.path_kinds("")
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +118,7 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
 
 
 def test_a_path_is_refused_by_the_name_of_what_reads_it_if_that_is_off(tmp_path: Path) -> None:
-    off = installed_extensions.path_kinds("sources_git, sources_records")
+    off = path_kinds.path_kinds("sources_git, sources_records")
     table = write(tmp_path / "leads.csv")
 
     with pytest.raises(CommandError, match=r"is read by the extension sources_git, which is off$"):

@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from gateway import installed_extensions
-from gateway.extensions._ingest import ingest_progress
+from gateway.extensions._ingest import ingest_progress, path_kinds
 from gateway.extensions._ingest.pace import Pace, duration
-from ingest.sources.folder import FolderSource
-from ingest.sources.kinds import open_source, suffixes
-from ingest.sources.report import Report
-from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
-from tests.ingest.sources.files import write
+from gateway.extensions._sources.folder import FolderSource
+from gateway.extensions._sources.kinds import open_source, suffixes
+from gateway.extensions._sources.source import Defaults, RefusedItem, SkippedFiles, Source
+from gateway.extensions._sources.sync.report import Report
+from tests.gateway.extensions._sources.files import write
 
-KINDS = installed_extensions.path_kinds("")
+KINDS = path_kinds.path_kinds("")
 
 
 @pytest.fixture

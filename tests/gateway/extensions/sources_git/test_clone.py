@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions.sources_git import clone
 from gateway.extensions.sources_git.git_source import GitHostSource
 from ingest.errors import JobRefused
-from ingest.sources.source import Defaults, RefusedItem
+from tests.gateway.extensions._sources.files import write
 from tests.gateway.servers.git_server import commit, git, git_server
-from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.slow
 

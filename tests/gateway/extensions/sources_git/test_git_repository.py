@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway import installed_extensions
+from gateway.extensions._files import installed_formats
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import BlankItem, Defaults, Item, RefusedItem
 from gateway.extensions.sources_git.git_repository import GitSource
 from index.model.document import Document
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import BlankItem, Defaults, Item, RefusedItem
-from tests.ingest.sources.files import write
+from tests.gateway.extensions._sources.files import write
 
 Git = Callable[..., str]
 
@@ -68,7 +68,7 @@ def commit(git: Git, message: str, at: str = "2026-01-15") -> None:
 
 
 def read(root: Path) -> list[Item]:
-    return items_of(root, Defaults(readers=("tenant",), formats=installed_extensions.formats("")))
+    return items_of(root, Defaults(readers=("tenant",), formats=installed_formats.formats("")))
 
 
 def items_of(root: Path, defaults: Defaults) -> list[Item]:

@@ -12,11 +12,11 @@ import pytest
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.extensions.sources_web.test_web_sources import opened
+from tests.gateway.extensions.sources.test_source_walls import SECRET, read, root
+from tests.gateway.extensions.sources.test_sources import ask, job, put, work
 from tests.gateway.servers.git_server import commit, git, git_server
-from tests.gateway.sources.test_source_walls import SECRET, read, root
-from tests.gateway.sources.test_sources import ask, job, put, work
 from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.workers import worker_services
 
 __all__ = ["root"]  # a fixture
 
@@ -218,7 +218,10 @@ async def reading(
     """The admin and the worker of a gateway that may read these hosts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOSTS, hosts)
-        async with opened(settings, embedder) as services, running(settings, embedder) as gateway:
+        async with (
+            worker_services(settings, embedder) as services,
+            running(settings, embedder) as gateway,
+        ):
             yield gateway.as_(admin), services
 
 

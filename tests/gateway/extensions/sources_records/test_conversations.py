@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.extensions.sources_records import conversations
 from gateway.extensions.sources_records.conversations import LINE_BYTES_MAX
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Defaults, Item, RefusedItem
-from tests.ingest.sources.files import write
+from tests.gateway.extensions._sources.files import write
 
 
 def talk(**fields: Any) -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.extensions.sources_records import faqs
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Defaults, Item, RefusedItem
-from tests.ingest.sources.files import write
+from tests.gateway.extensions._sources.files import write
 
 YAML = """
 - question: How many days of leave do I get?

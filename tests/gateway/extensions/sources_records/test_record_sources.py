@@ -9,14 +9,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from gateway import extension_settings
-from gateway.installed_extensions import add_source_kinds, formats, switched_on
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.workers import worker_services
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -42,17 +39,16 @@ FILES: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.fixture
-def settings(settings: Settings, tmp_path: Path) -> Settings:
+def settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     (tmp_path / "acme").mkdir()
-    return settings.model_copy(update={"sources_dir": tmp_path, "job_attempts_max": 1})
+    monkeypatch.setenv("NEARHIT_SOURCES_DIR", str(tmp_path))
+    return settings.model_copy(update={"job_attempts_max": 1})
 
 
 async def read(settings: Settings, embedder: Embedder, admin: Caller, name: str) -> dict[str, Any]:
     """The job of a reading by a worker of these settings, done."""
-    off = settings.extensions_off
     asked = await admin.call("POST", f"/v1/sources/{name}/reindex")
-    async with open_services(settings, Metrics(), embedder) as services:
-        add_source_kinds(services, switched_on(off), extension_settings.read(off), formats(off))
+    async with worker_services(settings, embedder) as services:
         await worker_loop.make_worker(services.worker).drain()
     job: dict[str, Any] = (await admin.call("GET", asked.headers["location"])).json()
     return job

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from gateway.extensions._sources.bounded.reader_request import ReaderRequest
+from gateway.extensions._sources.source import Defaults, Item, ItemWarning, RefusedItem
 from gateway.extensions.sources_records import delimited
 from gateway.extensions.sources_records import parquet as parquet_reader
 from gateway.extensions.sources_records.delimited import ROW_CHARACTERS_MAX
 from index.model.document import Document
-from ingest.sources.bounded.reader_request import ReaderRequest
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem
-from tests.ingest.sources.files import write
+from tests.gateway.extensions._sources.files import write
 
 DEFAULTS = Defaults(owner="ana", readers=("tenant",), tags=("all",))
 READERS = {"csv": delimited.documents, "parquet": parquet_reader.documents}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions._sources.source_store import SourceStore
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.sources_web.test_web_sources import (
@@ -43,6 +44,6 @@ async def test_commands_read_and_import_such_sources(
     assert (exported.exit_code, imported.exit_code) == (0, 0), imported.output
     assert "help" in audited.stdout
     assert "2 documents" in audited.stdout
-    copied = await services.stores.sources.get("copy", "help")
+    copied = await SourceStore(services.stores.database).get("copy", "help")
     assert copied is not None
     assert (copied.kind, copied.settings["pages_per_s"]) == ("web", 10)

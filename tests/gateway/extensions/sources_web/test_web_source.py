@@ -8,6 +8,13 @@ from threading import Event, Thread
 
 import pytest
 
+from gateway.extensions._sources.source import (
+    Defaults,
+    Item,
+    ItemWarning,
+    RefusedItem,
+    UnchangedItem,
+)
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions._web.client import WebClient
 from gateway.extensions._web.host_rates import HostRates
@@ -15,7 +22,6 @@ from gateway.extensions._web.resolver import Resolver
 from gateway.extensions.sources_web.web_page_store import PageState
 from gateway.extensions.sources_web.web_source import WebSource
 from index.model.document import Document
-from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, UnchangedItem
 from tests.ingest.support.web_server import HTML, Answer, WebHost, web_host
 
 LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))

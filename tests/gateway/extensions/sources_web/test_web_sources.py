@@ -1,19 +1,16 @@
 """Sources of kind `web`, from their configuration to a search in what was read."""
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from gateway import extension_settings
-from gateway.installed_extensions import add_source_kinds, formats, switched_on
-from gateway.monitoring.metrics import Metrics
-from gateway.services import Services, open_services
+from gateway.services import Services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.sources.test_sources import ask, job, source, work
+from tests.gateway.extensions.sources.test_sources import ask, job, source, work
 from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.workers import worker_services
 from tests.ingest.support.web_server import WebHost, web_host
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
@@ -35,17 +32,9 @@ def settings(settings: Settings, host: WebHost, monkeypatch: pytest.MonkeyPatch)
     return settings.model_copy(update={"job_retry_delay_s": 0.01})
 
 
-@asynccontextmanager
-async def opened(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    async with open_services(settings, Metrics(), embedder) as services:
-        own = extension_settings.read("")
-        add_source_kinds(services, switched_on(""), own, formats(""))
-        yield services
-
-
 @pytest.fixture
 async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    async with opened(settings, embedder) as made:
+    async with worker_services(settings, embedder) as made:
         yield made
 
 
@@ -130,7 +119,7 @@ async def test_a_host_on_a_private_address_is_not_asked_unless_its_network_is_li
     """Though the operator has listed its name."""
     await admin.call("PUT", "/v1/sources/help", json=configuration(f"{host.url}/sitemap.xml"))
     monkeypatch.delenv("NEARHIT_SOURCES_WEB_NETWORKS")
-    async with opened(settings, embedder) as services:
+    async with worker_services(settings, embedder) as services:
         done = await read(admin, services)
 
     assert "not public" in done["result"]["first_rejected"][0]
@@ -154,7 +143,7 @@ async def test_a_source_whose_extension_is_off_is_kept_and_not_read(
     await read(admin, services)
     off = settings.model_copy(update={"extensions_off": "sources_web"})
 
-    async with running(off, embedder) as gateway, open_services(off, Metrics(), embedder) as plain:
+    async with running(off, embedder) as gateway, worker_services(off, embedder) as plain:
         same = Caller(gateway.client, admin.key)
         refused = await same.call("PUT", "/v1/sources/other", json=body)
         asked = await ask(same, "POST", "/v1/sources/help/reindex")

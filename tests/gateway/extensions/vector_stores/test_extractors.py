@@ -8,15 +8,15 @@ import pytest
 
 from common.errors import Saturated
 from common.processes.module_worker import ProcessKilled
-from gateway import installed_extensions
+from gateway.extensions._files import installed_formats
 from gateway.extensions.vector_stores.extractors import WAITING_MAX, Extractors
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
-from tests.ingest.sources.files import slow_pdf
+from tests.gateway.extensions._sources.files import slow_pdf
 
 pytestmark = pytest.mark.anyio
 
-FORMATS = installed_extensions.formats("")
+FORMATS = installed_formats.formats("")
 PAGE = b"<p>Everybody gets 25 days."
 TEXT = "Everybody gets 25 days.\n"
 

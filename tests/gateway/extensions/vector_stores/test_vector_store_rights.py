@@ -8,8 +8,6 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types import StaticFileChunkingStrategyObjectParam
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
@@ -21,6 +19,7 @@ from tests.gateway.extensions.vector_stores.test_vector_stores import (
     found,
 )
 from tests.gateway.support.gateways import Caller, running
+from tests.gateway.support.workers import worker_services
 
 pytestmark = pytest.mark.anyio
 
@@ -277,7 +276,7 @@ async def test_who_may_not_change_a_document_is_told_so_alike_at_both_doors(
 
 
 async def drained(settings: Settings, embedder: Embedder) -> None:
-    async with open_services(settings, Metrics(), embedder) as services:
+    async with worker_services(settings, embedder) as services:
         await worker_loop.make_worker(services.worker).drain()
 
 
@@ -304,7 +303,7 @@ async def test_what_was_queued_for_a_file_goes_with_it(
         later = await ana.call("PUT", "/v1/documents/later", json={"text": TRAVEL.decode() * 10})
         assert later.status_code == 202
         async with (
-            open_services(settings, Metrics(), embedder) as services,
+            worker_services(settings, embedder) as services,
             worker_loop.run_in_background(services.worker),
         ):
             await done(ana, later.json()["status_url"])

@@ -11,8 +11,6 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.event_versions import Reading
@@ -20,6 +18,7 @@ from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Put
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.workers import worker_services
 
 pytestmark = pytest.mark.anyio
 
@@ -168,14 +167,14 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
         ana = await gateway.caller("ana")
         async with client_of(ana) as client:
             store = await client.vector_stores.create(name="Handbook")
-            async with open_services(settings, Metrics(), embedder) as services:
+            async with worker_services(settings, embedder) as services:
                 puts = [Put(f"leave{n}", partial(_leave, store.id, n)) for n in range(201)]
                 reading = Reading(await services.stores.documents.next_sequence())
                 await services.documents.writer.put_all("acme", puts, reading)
             await client.vector_stores.delete(store.id)
             left = await ana.found("leave", top_k=100)
             async with (
-                open_services(settings, Metrics(), embedder) as services,
+                worker_services(settings, embedder) as services,
                 worker_loop.run_in_background(services.worker),
                 asyncio.timeout(30),
             ):

@@ -1,0 +1,1 @@
+"""How files of all formats that are installed become text."""

@@ -1,0 +1,33 @@
+"""A kind of sources that the worker reads, which an extension contributes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gateway.extension import Services
+from gateway.extensions._sources.source import Defaults, Source
+from gateway.extensions._sources.source_schemas import SourceConfiguration
+from gateway.extensions._sources.sync.report import Report
+
+
+class SourceReader(Protocol):
+    """Reads sources of a kind. config: the `settings` of the source's body."""
+
+    def denial_reason(self, config: Any, /) -> str | None:
+        """The reason why this server may not read the source; None if it may."""
+
+    async def open(self, tenant: str, name: str, config: Any, defaults: Defaults, /) -> Source:
+        """The tenant's source. defaults: of its documents. Raises `JobRefused`."""
+
+    async def record(self, tenant: str, name: str, source: Any, report: Report, /) -> None:
+        """Keep what the next reading has to know of this one, which is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """body: the configuration of such a source. reader: makes what reads them, with the
+    extension's settings.
+    """
+
+    body: type[SourceConfiguration]
+    reader: Callable[[Services, Any], SourceReader]

@@ -1,0 +1,1 @@
+"""Sources that a worker reads, and the command that reads paths."""

@@ -1,1 +1,0 @@
-"""Configured sources over HTTP, and the jobs that read them."""

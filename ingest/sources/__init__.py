@@ -1,1 +1,0 @@
-"""The kinds of sources that documents are read from."""
