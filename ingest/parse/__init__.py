@@ -1,1 +1,1 @@
-"""Files of many formats as Markdown, read within limits; YAML."""
+"""Markdown: the title of a text, and its blocks."""

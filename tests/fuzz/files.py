@@ -19,10 +19,15 @@ from pathlib import PurePosixPath
 from queue import SimpleQueue
 
 from common.processes.module_worker import WALL_S_PER_CPU_S
-from gateway.extensions._files import installed_formats
+from gateway.extensions._files import file_parsers, installed_formats
+from gateway.extensions._files.extract import (
+    BYTES_PER_S,
+    MEMORY_BYTES_MAX,
+    SECONDS_MAX,
+    SECONDS_MIN,
+    Extractor,
+)
 from gateway.extensions._sources.source import Defaults, document, reason
-from ingest.parse import file_parsers
-from ingest.parse.extract import BYTES_PER_S, MEMORY_BYTES_MAX, SECONDS_MAX, SECONDS_MIN, Extractor
 from tests.fuzz.odd_files import odd_files
 
 _REASON_CHARACTERS_MAX = 500

@@ -1,1 +1,1 @@
-"""How files of all formats that are installed become text."""
+"""Files of all formats that are installed as Markdown, read within limits; YAML."""

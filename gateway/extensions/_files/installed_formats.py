@@ -3,7 +3,7 @@
 from functools import cache
 
 from gateway.extension import Settings, rows
-from ingest.parse.formats import TEXT_FORMATS, Format, Formats
+from gateway.extensions._files.formats import TEXT_FORMATS, Format, Formats
 
 
 @cache

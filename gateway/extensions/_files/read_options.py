@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 from gateway.extension import CommandError, Settings
-from ingest.parse.extracted import ReadOptions
+from gateway.extensions._files.extracted import ReadOptions
 
 
 def of(settings: Settings) -> ReadOptions:

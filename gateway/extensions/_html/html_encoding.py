@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import webencodings
 from lxml import etree
 
-from ingest.parse import encoding
+from gateway.extensions._files import encoding
 
 # Browsers look at 1,024 bytes before they parse, and obey a later declaration too.
 DECLARED_WITHIN_BYTES = 65_536

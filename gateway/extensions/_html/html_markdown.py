@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from gateway.extensions._files.extracted import Unreadable
 from gateway.extensions._html.inline_text import InlineText, escape_heading, escape_lines, fenced
 from gateway.extensions._html.markdown_table import MarkdownTable, TableTooLarge
 from gateway.extensions._html.page_parts import Part, TextBlock, main_content, part_of, prose_size
 from gateway.extensions._html.visibility import SHOWN, Hidden, visibility_of
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse.extracted import Unreadable
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:
     from gateway.extensions._html.html_markdown import MarkdownPage

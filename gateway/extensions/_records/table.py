@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.extensions._files.coerce import scalar_text
+from gateway.extensions._files.front_matter import refuse_lookalikes
 from gateway.extensions._sources.source import (
     Defaults,
     Item,
@@ -15,8 +17,6 @@ from gateway.extensions._sources.source import (
     reason,
 )
 from index.model.document import Document, normalise
-from ingest.parse.coerce import scalar_text
-from ingest.parse.front_matter import refuse_lookalikes
 
 FIELDS = (
     "id",

@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
+from gateway.extensions._files import file_parsers
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.formats import TEXT
 from gateway.extensions._sources import confined
 from gateway.extensions._sources.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
 from gateway.extensions._sources.source import (
@@ -16,9 +19,6 @@ from gateway.extensions._sources.source import (
     reason,
 )
 from index.model.form import composed
-from ingest.parse import file_parsers
-from ingest.parse.extract import Extractor
-from ingest.parse.formats import TEXT
 
 
 class FolderSource:

@@ -7,14 +7,14 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from common import validation_text
+from gateway.extensions._files.coerce import coerce
+from gateway.extensions._files.extracted import DEFAULT_OPTIONS, ReadOptions
+from gateway.extensions._files.formats import TEXT_FORMATS, Formats
 from gateway.extensions._sources import base_url
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
 from index.model.form import composed, is_blank
 from index.text import language_detection
-from ingest.parse.coerce import coerce
-from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
-from ingest.parse.formats import TEXT_FORMATS, Formats
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from io import BytesIO, TextIOWrapper
 from itertools import chain, islice
 
 from gateway.extension import problems
-from ingest.parse import encoding
+from gateway.extensions._files import encoding
 
 SEPARATORS = ",;\t"
 # Excel reads and writes it, to say what separates the cells.

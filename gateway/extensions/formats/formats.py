@@ -3,6 +3,7 @@
 from functools import partial
 from importlib.util import find_spec
 
+from gateway.extensions._files.formats import Format
 from gateway.extensions._html import html_reader
 from gateway.extensions.formats.pdf import scans
 from gateway.extensions.formats.readers import (
@@ -20,7 +21,6 @@ from gateway.extensions.formats.readers import (
     spreadsheet,
 )
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse.formats import Format
 
 _CODE_SUFFIXES = {
     "bash": "bash sh zsh",

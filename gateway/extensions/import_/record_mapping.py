@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from gateway.extensions._files.front_matter import LOOKALIKES
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Columns
 from gateway.extensions._sources.source import Defaults, document
@@ -12,7 +13,6 @@ from gateway.extensions.import_.readers.record import Record, flat
 from index.model.document import Document, normalise
 from index.model.form import is_blank
 from ingest.errors import NotImportable
-from ingest.parse.front_matter import LOOKALIKES
 
 # The first that is there; the third and fourth are LangChain's names.
 TEXT_NAMES = ("text", "document", "page_content", "content", "body")

@@ -7,6 +7,7 @@ import orjson
 
 from gateway.extension import Settings
 from gateway.extensions._files import read_options
+from gateway.extensions._files.formats import Formats
 from gateway.extensions._sources.kinds import FOLDER, PathKind, suffixes
 from gateway.extensions._sources.source import Defaults, Source
 from gateway.extensions._sources.source_body import body_of, kinds_of
@@ -20,7 +21,6 @@ from gateway.extensions._sources.source_store import StoredSource
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.sources.path_reader import PathReader
 from ingest.errors import JobRefused
-from ingest.parse.formats import Formats
 
 
 class SourceKinds:

@@ -14,6 +14,8 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Timer
 
+from gateway.extensions._files import file_parsers
+from gateway.extensions._files.extract import Extractor
 from gateway.extensions._sources.bounded.reader_request import ReaderRequest
 from gateway.extensions._sources.source import (
     BlankItem,
@@ -26,8 +28,6 @@ from gateway.extensions._sources.source import (
 )
 from index.model.document import Document, normalise
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.parse import file_parsers
-from ingest.parse.extract import Extractor
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command

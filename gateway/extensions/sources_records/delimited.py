@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TextIO
 
+from gateway.extensions._files import encoding
+from gateway.extensions._files.front_matter import ACCESS
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Columns, Row
 from gateway.extensions._sources import confined
 from gateway.extensions._sources.bounded.reader_request import ReaderRequest
 from gateway.extensions._sources.source import Item, ItemWarning, RefusedItem, reason
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse import encoding
-from ingest.parse.front_matter import ACCESS
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 ROW_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX

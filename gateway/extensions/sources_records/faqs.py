@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from gateway.extensions._files import encoding, safe_yaml
 from gateway.extensions._records import faq_text
 from gateway.extensions._sources import confined
 from gateway.extensions._sources.bounded.reader_request import ReaderRequest
 from gateway.extensions._sources.source import Item, RefusedItem, document, each_once, reason
 from index.model.document import Document
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from ingest.parse import encoding, safe_yaml
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
 YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML scans and parses 70 kB/s

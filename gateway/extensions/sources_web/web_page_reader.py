@@ -1,8 +1,8 @@
 """Reads a web page in the process that extracts texts, which imports this module."""
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions
+from gateway.extensions._files.formats import Format, by_suffix
 from gateway.extensions._html import html_reader
-from ingest.parse.extracted import Extracted, ReadOptions
-from ingest.parse.formats import Format, by_suffix
 
 
 def _read(content: bytes, options: ReadOptions) -> Extracted:

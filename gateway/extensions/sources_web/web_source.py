@@ -10,6 +10,9 @@ from importlib.util import find_spec
 
 import orjson
 
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Extracted, Unreadable
+from gateway.extensions._files.inline_data import without_inline_data
 from gateway.extensions._sources.source import (
     Defaults,
     Item,
@@ -29,9 +32,6 @@ from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from index.model.document import normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Extracted, Unreadable
-from ingest.parse.inline_data import without_inline_data
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")

@@ -12,9 +12,15 @@ from cache.singleflight import Singleflight
 from common.processes.module_worker import ProcessKilled
 from common.processes.worker_pool import WorkerPool
 from common.shares.cache import FairCache
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
-from ingest.parse.formats import Formats
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import (
+    DEFAULT_OPTIONS,
+    Extracted,
+    NotRead,
+    ReadOptions,
+    Unreadable,
+)
+from gateway.extensions._files.formats import Formats
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant

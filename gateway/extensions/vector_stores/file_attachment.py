@@ -12,6 +12,9 @@ from gateway.extension import (
     enqueue_write,
     maker_of,
 )
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extracted import Unreadable
+from gateway.extensions._files.formats import TEXT
 from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.files import no_such_file, require_own_file
 from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
@@ -27,9 +30,6 @@ from index.model import chunking_config
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.model.form import is_blank
 from ingest.errors import DocumentTooLong
-from ingest.parse import encoding
-from ingest.parse.extracted import Unreadable
-from ingest.parse.formats import TEXT
 from ingest.write.revision import Written, require_accepted, require_written
 
 

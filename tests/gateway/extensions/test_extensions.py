@@ -122,8 +122,8 @@ def documents(request):
 PATH_KINDS = (PathKind("{name}", documents, (".lines",)),)
 """
 _FORMATS = """
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
-from ingest.parse.formats import Format
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
+from gateway.extensions._files.formats import Format
 def read(content, options):
     if content == b"quiet":
         raise Unreadable("says nothing")

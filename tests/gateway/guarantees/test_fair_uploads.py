@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingest.parse.extract import SECONDS_MIN
+from gateway.extensions._files.extract import SECONDS_MIN
 from tests.gateway.extensions._sources.files import docx, slow_pdf
 from tests.gateway.support.gateways import Caller, Gateway
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ingest.parse.extracted import Extracted, ReadOptions
-from ingest.parse.formats import Format, by_suffix
+from gateway.extensions._files.extracted import Extracted, ReadOptions
+from gateway.extensions._files.formats import Format, by_suffix
 
 
 def _say(content: bytes, _options: ReadOptions, *, title: str) -> Extracted:

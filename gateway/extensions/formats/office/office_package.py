@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import IO
 from xml.parsers import expat
 
-from ingest.parse.extracted import Unreadable
+from gateway.extensions._files.extracted import Unreadable
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 UNPACKED_BYTES_MAX = 200 * 2**20

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extracted import Extracted, ReadOptions
 from gateway.extensions.formats.readers.source_code import fenced
-from ingest.parse import encoding
-from ingest.parse.extracted import Extracted, ReadOptions
 
 _HEADING = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _ATTRIBUTE = re.compile(r":!?([\w-]{1,80})!?:[ \t]*(.*)")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions
 from gateway.extensions._html import html_reader
 from gateway.extensions.formats.office import office_package
-from ingest.parse.extracted import Extracted, ReadOptions
 
 _CHANGES = ("ins", "del", "moveFrom", "moveTo")
 _MARGIN = re.compile(r"word/(header|footer)\d*\.xml")

@@ -7,9 +7,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions._html import html_reader
 from gateway.extensions.formats.office import office_package
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:
     from lxml import etree

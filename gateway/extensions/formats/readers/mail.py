@@ -9,9 +9,9 @@ from email.parser import BytesParser
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions._html import html_reader
-from ingest.parse import encoding
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:
     from oxmsg import Message

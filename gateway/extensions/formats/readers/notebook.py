@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions.formats.readers.source_code import fenced
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 OUTPUT_CHARACTERS_MAX = 4_000  # of a cell; a starting value: a longer one is a log, or data
 _IMAGES = ("png", "jpeg", "svg")  # the keys of an output of version 3

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions.formats.number_ranges import ranges
 from gateway.extensions.formats.pdf.hyphens import join_hyphenated
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:  # the library takes 0.2 s to import, and an installation may lack it
     from pypdf import PageObject, PdfReader

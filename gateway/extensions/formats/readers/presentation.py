@@ -8,10 +8,10 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions._html import html_reader
 from gateway.extensions.formats.number_ranges import ranges
 from gateway.extensions.formats.office import office_package
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -4,9 +4,9 @@ import re
 from collections import defaultdict
 from typing import Any
 
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extracted import Extracted, ReadOptions
 from gateway.extensions._html import html_reader
-from ingest.parse import encoding
-from ingest.parse.extracted import Extracted, ReadOptions
 
 _DIRECTIVE = re.compile(
     r"^[ \t]{0,80}\.\.[ \t]+(?:\|[^|\n]{1,80}\|[ \t]+)?([\w.:+-]{1,60}?)::", re.MULTILINE

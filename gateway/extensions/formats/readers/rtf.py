@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,1000})\}")
 # Control words of parts that striprtf leaves out, or keeps although they are deleted.

@@ -2,8 +2,8 @@
 
 import re
 
-from ingest.parse import encoding
-from ingest.parse.extracted import Extracted, ReadOptions
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extracted import Extracted, ReadOptions
 
 # One pattern for all languages: words that only qualify, the keyword, and the name.
 _DEFINITION = re.compile(

@@ -7,10 +7,10 @@ from datetime import datetime, time
 from html import escape
 from io import BytesIO
 
+from gateway.extensions._files import content_kind
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
 from gateway.extensions._html import html_reader
 from gateway.extensions.formats.office import office_package
-from ingest.parse import content_kind
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 HTML_CHARACTERS_MAX = 32_000_000  # a starting value: cells of a text of the greatest length
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from gateway.extensions._files import installed_formats
-from ingest.parse.extract import Extractor
+from gateway.extensions._files.extract import Extractor
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Unreadable
 from gateway.extensions._html import html_encoding, html_markdown
 from gateway.extensions.formats.office.office_package import UNPACKED_BYTES_MAX
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Unreadable
 from tests.gateway.extensions._sources.files import docx, docx_of, pdf, pdf_bomb, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>

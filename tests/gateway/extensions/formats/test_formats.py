@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Extracted, ReadOptions, Unreadable
+from gateway.extensions._files.formats import by_suffix
 from gateway.extensions.formats import formats
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
-from ingest.parse.formats import by_suffix
 from tests.gateway.extensions.formats.format_samples import (
     SAMPLES,
     WORDS,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gateway.extensions._files.extracted import ReadOptions, Unreadable
 from gateway.extensions.formats.readers import docx, pdf
-from ingest.parse.extracted import ReadOptions, Unreadable
 from tests.gateway.extensions._sources.files import docx_of, pdf_of, zipped
 
 TEXT = b"BT /F1 12 Tf 72 720 Td (Some text) Tj ET "

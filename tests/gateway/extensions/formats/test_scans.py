@@ -6,9 +6,9 @@ from unittest.mock import patch
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from gateway.extensions._files.extracted import ReadOptions
 from gateway.extensions.formats.pdf import scans
 from gateway.extensions.formats.readers import pdf
-from ingest.parse.extracted import ReadOptions
 from tests.gateway.extensions._sources.files import pdf_of
 
 READ = ReadOptions(reads_scans=True)

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Unreadable
 from gateway.extensions._html import html_markdown
 from gateway.extensions.formats.office import word_tables
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Unreadable
 from tests.gateway.extensions._sources.files import docx_of
 
 

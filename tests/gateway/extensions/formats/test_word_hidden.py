@@ -4,11 +4,11 @@ from contextlib import closing
 
 import pytest
 
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import ReadOptions
+from gateway.extensions._files.formats import by_suffix
 from gateway.extensions.formats.formats import FORMATS
 from gateway.extensions.formats.office import word_hidden
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import ReadOptions
-from ingest.parse.formats import by_suffix
 from tests.gateway.extensions._sources.files import zipped
 
 SEEN = "<w:p><w:r><w:t>Seen.</w:t></w:r></w:p>"

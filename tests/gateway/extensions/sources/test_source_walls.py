@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions._files.formats import TEXT_FORMATS
 from gateway.extensions._sources.source_schemas import PathSettings, PathSourceBody
 from gateway.extensions.sources import path_reader
 from gateway.extensions.sources.source_kinds import SourceKinds
@@ -14,7 +15,6 @@ from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from ingest.errors import JobRefused
-from ingest.parse.formats import TEXT_FORMATS
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.gateway.support.workers import worker_services
 

@@ -9,9 +9,9 @@ import pytest
 from common.errors import Saturated
 from common.processes.module_worker import ProcessKilled
 from gateway.extensions._files import installed_formats
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Unreadable
 from gateway.extensions.vector_stores.extractors import WAITING_MAX, Extractors
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Unreadable
 from tests.gateway.extensions._sources.files import slow_pdf
 
 pytestmark = pytest.mark.anyio

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from gateway.extensions._files import encoding
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.formats import TEXT
+from gateway.extensions._files.front_matter import front_matter
+from gateway.extensions._files.inline_data import without_inline_data
 from index.model.document import normalise
-from ingest.parse import encoding
-from ingest.parse.extract import Extractor
-from ingest.parse.formats import TEXT
-from ingest.parse.front_matter import front_matter
-from ingest.parse.inline_data import without_inline_data
 from ingest.parse.markdown import title
 
 

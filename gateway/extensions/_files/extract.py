@@ -19,10 +19,16 @@ from common.processes.module_worker import (
     ProcessKilled,
     answer_requests,
 )
+from gateway.extensions._files import content_kind, encoding
+from gateway.extensions._files.extracted import (
+    DEFAULT_OPTIONS,
+    Extracted,
+    NotRead,
+    ReadOptions,
+    Unreadable,
+)
+from gateway.extensions._files.formats import Formats
 from index.model.document_limits import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.parse import content_kind, encoding
-from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
-from ingest.parse.formats import Formats
 
 # Starting values, not measured; no document that a person wrote exceeds them. Seconds are those of
 # a processor, so that a busy machine refuses no file.

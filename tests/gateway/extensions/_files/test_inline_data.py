@@ -6,7 +6,7 @@ from hashlib import sha512
 
 import pytest
 
-from ingest.parse.inline_data import without_inline_data
+from gateway.extensions._files.inline_data import without_inline_data
 
 CONTENT = b"".join(sha512(bytes([number])).digest() for number in range(47))[:3_000]
 LONG = base64.b64encode(CONTENT).decode()

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from ingest.parse.encoding import NotText, charsets, decode, encoding_of
+from gateway.extensions._files.encoding import NotText, charsets, decode, encoding_of
 
 
 def test_a_text_that_is_no_markup_declares_nothing() -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gateway.extensions._files.extracted import Extracted, ReadOptions
 from index.model.document_limits import TEXT_CHARACTERS_MAX
-from ingest.parse.extracted import Extracted, ReadOptions
 
 FILE_BYTES_MAX = 32 * 2**20  # a starting value, not measured
 _SUFFIX = re.compile(r"\.[^.A-Z]+")  # as `PurePath.suffix` gives it, in lower case

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions._files.coerce import coerce
 from gateway.extensions._sources.source import Defaults, document
 from index.model import document as model
-from ingest.parse.coerce import coerce
 
 BASE = {"document_id": "a/1", "source": "a", "title": "T", "uri": "", "text": "The text."}
 

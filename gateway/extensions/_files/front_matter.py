@@ -19,8 +19,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gateway.extensions._files import coerce, safe_yaml
 from index.model.relations import RelatesTo, with_relations
-from ingest.parse import coerce, safe_yaml
 
 PARSED_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
 

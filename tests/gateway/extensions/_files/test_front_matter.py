@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.parse.front_matter import (
+from gateway.extensions._files.front_matter import (
     LOOKALIKES,
     PARSED_CHARACTERS_MAX,
     FrontMatterError,

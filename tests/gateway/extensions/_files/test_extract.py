@@ -8,10 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from ingest.parse import extract
-from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Unreadable
-from ingest.parse.formats import Format
+from gateway.extensions._files import extract
+from gateway.extensions._files.extract import Extractor
+from gateway.extensions._files.extracted import Unreadable
+from gateway.extensions._files.formats import Format
 from tests.ingest.support.odd_readers import FORMATS
 
 
@@ -24,7 +24,7 @@ def extractor() -> Iterator[Extractor]:
 def test_its_process_begins_without_what_one_of_its_readers_may_need() -> None:
     """The models of a document take longer to load than all that it needs."""
     heavy = ("asyncio", "email", "lxml", "pydantic")
-    program = f"import sys, ingest.parse.extract; print(*{heavy} & sys.modules.keys())"
+    program = f"import sys, gateway.extensions._files.extract; print(*{heavy} & sys.modules.keys())"
 
     done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
 
