@@ -18,7 +18,7 @@ from common.version import VERSION
 from gateway.errors import CommandError
 from gateway.settings.groups.lists import listed
 
-_PACKAGE = "gateway.extensions"
+_PACKAGE = f"{__package__}.extensions"  # `nearhit.gateway.extensions` in a wheel
 
 
 class RefusableRow(Protocol):
