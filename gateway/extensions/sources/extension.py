@@ -56,7 +56,7 @@ async def enqueue_due(sources: SourceStore) -> None:
 
 
 EXTENSION = Extension(
-    summary="a worker reads folders, and what other extensions read, as sources of documents",
+    summary="a worker and nearhit ingest read folders, and what other extensions read",
     routes=routes,
     open=_open,
     settings=SourceSettings,

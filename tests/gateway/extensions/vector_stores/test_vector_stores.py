@@ -159,9 +159,11 @@ def _leave(source: str, days: int, _: Document | None) -> Document:
 
 @pytest.mark.thorough
 @pytest.mark.slow
+@pytest.mark.parametrize("names_off", ["", "sources"])
 async def test_a_store_of_many_documents_is_emptied_by_a_worker(
-    settings: Settings, embedder: Embedder
+    settings: Settings, embedder: Embedder, names_off: str
 ) -> None:
+    settings = settings.model_copy(update={"extensions_off": names_off})
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
