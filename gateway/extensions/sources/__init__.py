@@ -1,1 +1,1 @@
-"""Sources that a worker reads, and the command that reads paths."""
+"""The extension with the sources that a worker reads."""

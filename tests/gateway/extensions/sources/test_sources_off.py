@@ -8,7 +8,6 @@ import pytest
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
-from tests.gateway.support.commands import environment_of, process_output
 from tests.gateway.support.gateways import Caller, problem, running
 from tests.gateway.support.workers import worker_services
 
@@ -56,12 +55,3 @@ async def test_a_reading_that_was_asked_for_waits_until_the_extension_is_on(
     assert "sources_needing_attention" not in metrics
     assert waiting["state"] == "waiting"
     assert sorted(await ana.found("annual leave")) == ["handbook/leave.md", "own"]
-
-
-async def test_its_command_is_not_there(off: Settings, tmp_path: Path) -> None:
-    environment = environment_of(off) | {"NEARHIT_EXTENSIONS_OFF": "sources"}
-
-    status, _, complaint = await process_output(environment, "ingest", str(tmp_path))
-
-    assert status == 2
-    assert "No such command 'ingest'" in complaint
