@@ -114,30 +114,6 @@ class Client(Transport):
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
 
-    def list_sources(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.SourcesAnswer:
-        """List the tenant's sources with their state and last result, by name."""
-        return self.call("GET", "/v1/sources", query={"cursor": cursor}, headers=headers)
-
-    def put_source(
-        self, source: str, body: types.SourceBody, /, *, headers: Headers = None
-    ) -> types.SourceAnswer:
-        """Configure or pause a source."""
-        return self.call("PUT", f"/v1/sources/{in_path(source)}", body=body, headers=headers)
-
-    def delete_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
-        """Remove a source with all its documents."""
-        return self.call("DELETE", f"/v1/sources/{in_path(source)}", headers=headers)
-
-    def reindex_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
-        """Read a source now: embed changed chunks, remove missing documents."""
-        return self.call("POST", f"/v1/sources/{in_path(source)}/reindex", headers=headers)
-
-    def confirm_removals(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
-        """Confirm that the missing documents which the last reading kept are removed."""
-        return self.call("POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers)
-
     def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
         """Get the measured error of answers to similar questions."""
         return self.call("GET", "/v1/cache/semantic", headers=headers)
@@ -634,6 +610,30 @@ class Client(Transport):
         """Run many searches at one revision."""
         return self.call("POST", "/v1/search/batch", body=fields, headers=headers)
 
+    def list_sources(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.SourcesAnswer:
+        """List the tenant's sources with their state and last result, by name."""
+        return self.call("GET", "/v1/sources", query={"cursor": cursor}, headers=headers)
+
+    def put_source(
+        self, source: str, body: types.SourceBody, /, *, headers: Headers = None
+    ) -> types.SourceAnswer:
+        """Configure or pause a source."""
+        return self.call("PUT", f"/v1/sources/{in_path(source)}", body=body, headers=headers)
+
+    def delete_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
+        """Remove a source with all its documents."""
+        return self.call("DELETE", f"/v1/sources/{in_path(source)}", headers=headers)
+
+    def reindex_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
+        """Read a source now: embed changed chunks, remove missing documents."""
+        return self.call("POST", f"/v1/sources/{in_path(source)}/reindex", headers=headers)
+
+    def confirm_removals(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
+        """Confirm that the missing documents which the last reading kept are removed."""
+        return self.call("POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers)
+
     def create_subscription(
         self, *, headers: Headers = None, **fields: Unpack[types.SubscriptionBody]
     ) -> types.SubscriptionAnswer:
@@ -785,36 +785,6 @@ class AsyncClient(AsyncTransport):
     ) -> types.TenantInventoryAnswer:
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return await self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
-
-    async def list_sources(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.SourcesAnswer:
-        """List the tenant's sources with their state and last result, by name."""
-        return await self.call("GET", "/v1/sources", query={"cursor": cursor}, headers=headers)
-
-    async def put_source(
-        self, source: str, body: types.SourceBody, /, *, headers: Headers = None
-    ) -> types.SourceAnswer:
-        """Configure or pause a source."""
-        return await self.call("PUT", f"/v1/sources/{in_path(source)}", body=body, headers=headers)
-
-    async def delete_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
-        """Remove a source with all its documents."""
-        return await self.call("DELETE", f"/v1/sources/{in_path(source)}", headers=headers)
-
-    async def reindex_source(
-        self, source: str, /, *, headers: Headers = None
-    ) -> types.QueuedAnswer:
-        """Read a source now: embed changed chunks, remove missing documents."""
-        return await self.call("POST", f"/v1/sources/{in_path(source)}/reindex", headers=headers)
-
-    async def confirm_removals(
-        self, source: str, /, *, headers: Headers = None
-    ) -> types.QueuedAnswer:
-        """Confirm that the missing documents which the last reading kept are removed."""
-        return await self.call(
-            "POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers
-        )
 
     async def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
         """Get the measured error of answers to similar questions."""
@@ -1333,6 +1303,36 @@ class AsyncClient(AsyncTransport):
     ) -> types.SearchBatchAnswer:
         """Run many searches at one revision."""
         return await self.call("POST", "/v1/search/batch", body=fields, headers=headers)
+
+    async def list_sources(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.SourcesAnswer:
+        """List the tenant's sources with their state and last result, by name."""
+        return await self.call("GET", "/v1/sources", query={"cursor": cursor}, headers=headers)
+
+    async def put_source(
+        self, source: str, body: types.SourceBody, /, *, headers: Headers = None
+    ) -> types.SourceAnswer:
+        """Configure or pause a source."""
+        return await self.call("PUT", f"/v1/sources/{in_path(source)}", body=body, headers=headers)
+
+    async def delete_source(self, source: str, /, *, headers: Headers = None) -> types.QueuedAnswer:
+        """Remove a source with all its documents."""
+        return await self.call("DELETE", f"/v1/sources/{in_path(source)}", headers=headers)
+
+    async def reindex_source(
+        self, source: str, /, *, headers: Headers = None
+    ) -> types.QueuedAnswer:
+        """Read a source now: embed changed chunks, remove missing documents."""
+        return await self.call("POST", f"/v1/sources/{in_path(source)}/reindex", headers=headers)
+
+    async def confirm_removals(
+        self, source: str, /, *, headers: Headers = None
+    ) -> types.QueuedAnswer:
+        """Confirm that the missing documents which the last reading kept are removed."""
+        return await self.call(
+            "POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers
+        )
 
     async def create_subscription(
         self, *, headers: Headers = None, **fields: Unpack[types.SubscriptionBody]
