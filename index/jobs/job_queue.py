@@ -200,6 +200,14 @@ async def supersede(
         await session.rows("jobs.supersede", tenant, targets, sorted(document_parts), sequence)
 
 
+async def begin_again(session: Session, tenant: str, target: str, kind: str) -> None:
+    """Let unfinished jobs of the target begin anew; a run of one writes nothing any more.
+
+    The session must hold a lock that excludes writers, so that none writes until its commit.
+    """
+    await session.rows("jobs.begin_again", tenant, target, kind)
+
+
 class JobQueue:
     def __init__(self, database: Database) -> None:
         self._database = database

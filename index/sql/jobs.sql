@@ -31,12 +31,6 @@ SELECT added.job_id, CASE WHEN added.job_id IS NOT NULL THEN pg_notify('nearhit_
 FROM tenants LEFT JOIN added ON true
 WHERE tenant = $2 AND NOT is_being_deleted;
 
--- name: waiting_for
--- $1 tenant, $2 target, $3 kind: a waiting job for the same work.
-SELECT job_id FROM jobs
-WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
-ORDER BY tenant, target LIMIT 1;
-
 -- name: document_state
 -- $1 tenant, $2 document, $3 target of its jobs: the stored version, 0 if there is none, and whether a write
 -- of it is queued.
@@ -66,6 +60,18 @@ UPDATE jobs SET
     lease = NULL, leased_until = NULL, ended_at = now()
 WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running')
   AND parts <@ $3::text[] AND ($4::bigint IS NULL OR sequence < $4);
+
+-- name: begin_again
+-- $1 tenant, $2 target, $3 kind: one that is running, or is being claimed meanwhile, has lost its job, and begins
+-- again as if it had been requested now.
+WITH begun AS (
+    UPDATE jobs SET
+        state = 'waiting', attempts = 0, due_at = now(), sequence = nextval('document_versions'),
+        lease = NULL, leased_until = NULL
+    WHERE tenant = $1 AND target = $2 AND kind = $3 AND state IN ('waiting', 'running')
+    RETURNING true
+)
+SELECT pg_notify('nearhit_jobs', '') FROM (SELECT FROM begun LIMIT 1) AS some_begun;
 
 -- name: lock_claims
 -- Workers claim one after the other, so that the limit of a tenant holds across workers.

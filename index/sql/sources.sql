@@ -2,14 +2,22 @@
 
 -- name: put
 -- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run, $8 whether its documents
--- may be public
+-- may be public. is_read_anew: whether other documents, or others' readers, come of a reading now.
+WITH before AS (
+    SELECT kind, settings, may_publish FROM sources WHERE tenant = $1 AND source = $2
+)
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, may_publish)
 SELECT tenant, $2, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
     paused = excluded.paused, next_run_at = excluded.next_run_at,
     may_publish = excluded.may_publish, by_callers = false
-RETURNING xmax = 0 AS is_new;  -- an updated row has a transaction there
+RETURNING
+    xmax = 0 AS is_new,  -- an updated row has a transaction there
+    EXISTS (
+        SELECT FROM before
+        WHERE (kind, settings, before.may_publish) IS DISTINCT FROM ($3, $4::jsonb, $8::boolean)
+    ) AS is_read_anew;
 
 -- name: users
 -- $1 tenant, $2 source: who writes documents to it. Documents of callers may still be queued.
@@ -74,9 +82,10 @@ UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1 AND sourc
 -- $1 tenant, $2 target
 DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state = 'failed';
 
--- name: delete_waiting_reads
--- $1 tenant, $2 target: readings that no worker has begun.
-DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state = 'waiting';
+-- name: end_reads
+-- $1 tenant, $2 target, $3 error: one that is running has lost its job. One that is being claimed is waited for.
+UPDATE jobs SET state = 'failed', error = $3, ended_at = now(), lease = NULL, leased_until = NULL
+WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state IN ('waiting', 'running');
 
 -- name: record_read
 -- $1 tenant, $2 source, $3 error or null, $4 counts: the result of a reading, null for a failed one;

@@ -17,18 +17,12 @@ async def report_progress(
     run: JobLease,
     work: Awaitable[T],
     so_far: Callable[[], Mapping[str, Any]],
-    is_needless: Callable[[], Awaitable[bool]] | None = None,
-) -> T | None:
-    """The result of the work; None if it was cancelled because it had become needless.
-
-    Raises `JobLost` as soon as another worker holds the job.
-    """
+) -> T:
+    """The result of the work. Raises `JobLost` as soon as the run has lost its job."""
     task = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait((task,), timeout=REPORT_S))[0]:
             await jobs.progress(run, so_far())
-            if is_needless is not None and await is_needless():
-                return None
         return task.result()
     finally:
         await background_tasks.end(task)

@@ -16,6 +16,7 @@ from index.postgres.database import Database
 from index.postgres.session import Session
 
 SYNC, REMOVE = "source.sync", "source.remove"  # kinds of jobs
+_BEING_REMOVED = "The source is being removed."
 ATTEMPTS_MAX = 3  # at a reading; the schedule or a caller requests it again
 
 SourceState: TypeAlias = Literal["idle", "running", "failed", "paused", "needs_attention"]
@@ -68,6 +69,8 @@ class SourceStore:
     async def put(self, tenant: str, source: str, config: SourceConfig) -> None:
         """Read the source from now on.
 
+        A reading under another configuration writes nothing any more, and begins again.
+
         Raises `SourceReserved` if callers write documents to it, and `QuotaExceeded`.
         """
         async with self._database.transaction() as session:
@@ -86,6 +89,8 @@ class SourceStore:
             )
             if row is None:
                 raise TenantMissing(tenant)
+            if row["is_read_anew"]:
+                await job_queue.begin_again(session, tenant, target(source), SYNC)
             if row["is_new"]:
                 await quotas.add_source(session, tenant, self._default_quotas)
             # Without the settings: they may reveal paths on a server.
@@ -140,20 +145,16 @@ class SourceStore:
     async def enqueue_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
         """The job that will remove the source with all its documents; None if there is none.
 
-        No reading starts any more, and a running one gives up before the job begins.
+        No reading starts any more, and a running one writes nothing any more.
         """
         async with self._database.transaction() as session:
             if await session.row("sources.lock", tenant, source) is None:
                 return None
             await session.rows("sources.pause", tenant, source)
-            await session.rows("sources.delete_waiting_reads", tenant, target(source))
             job_id = await _enqueue(session, REMOVE, tenant, source, subject)
+            await session.rows("sources.end_reads", tenant, target(source), _BEING_REMOVED)
             await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
             return job_id
-
-    async def is_being_removed(self, tenant: str, source: str) -> bool:
-        row = await self._database.row("jobs.waiting_for", tenant, target(source), REMOVE)
-        return row is not None
 
     async def confirm_removals(self, tenant: str, source: str, subject: str | None) -> str | None:
         """The job of a reading that may remove as many documents as wait for it; None for none."""

@@ -1,7 +1,6 @@
 """The job that reads a source."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from common.errors import Saturated
@@ -11,7 +10,7 @@ from gateway.extensions._sources.sync.report import Report
 from gateway.extensions._sources.sync.source_sync import READING_S_MAX, SourceSync
 from gateway.extensions.sources.source_services import SourceServices
 from index.documents.event_versions import Reading
-from index.errors import IndexStoreError
+from index.errors import IndexStoreError, JobLost
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import JobRefused
 from ingest.worker.job_progress import report_progress
@@ -35,6 +34,8 @@ class SyncSourceJob:
         confirmed = 0 if stored is None else stored.confirmed_removals or 0
         try:
             report = await self._read(job, job.source, stored, confirmed)
+        except JobLost:  # what becomes of the source is told by another run
+            raise
         except (JobRefused, IndexStoreError, Saturated) as error:
             await sources.record_failure(job.tenant, job.source, str(error))
             raise
@@ -80,10 +81,7 @@ class SyncSourceJob:
             job.run,
             sync.read(on_item, reading=reading, time_s_max=READING_S_MAX),
             lambda: _counts(latest),
-            partial(self._services.sources.is_being_removed, job.tenant, name),
         )
-        if report is None:
-            raise JobRefused("The source is being removed.")
         await kinds.record(job.tenant, name, body, reader, report)
         return report
 

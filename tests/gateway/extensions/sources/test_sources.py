@@ -356,6 +356,63 @@ class TestSchedules:
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
 
 
+class TestConfigurationDuringReading:
+    """What a reading has read, and not written yet, when its source is configured anew."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("paused", [False, True])
+    async def test_it_is_written_as_the_source_is_configured_now(
+        self, admin: Caller, ana: Caller, services: Services, *, paused: bool
+    ) -> None:
+        ben = await Gateway(ana.client).caller("ben", groups=["board"])
+        await put(admin)
+        asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        held = HeldWriter(services.documents.writer)
+        working_on = asyncio.create_task(worker_loop.make_worker(held.instead(services)).drain())
+        await held.begun.wait()
+        settings = {"path": "handbook", "readers": ["group:board"]}
+        await put(admin, settings=settings, paused=paused)
+        held.may_write.set()
+        await asyncio.wait_for(working_on, 60)
+
+        read = await job(admin, asked["job_id"])
+        assert (read["state"], read["attempts"], read["result"]["chunks_added"]) == ("done", 1, 2)
+        assert await ana.found("leave travel") == []
+        assert len(await ben.found("leave travel")) == 2
+        assert (await source(admin))["last_error"] is None
+
+    async def test_a_reading_goes_on_if_other_documents_come_of_none(
+        self, admin: Caller, ana: Caller, services: Services
+    ) -> None:
+        await put(admin)
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        held = HeldWriter(services.documents.writer)
+        working_on = asyncio.create_task(worker_loop.make_worker(held.instead(services)).drain())
+        await held.begun.wait()
+        await put(admin, schedule="0 3 * * *")
+        held.may_write.set()
+        await asyncio.wait_for(working_on, 60)
+
+        assert held.writes == 1
+        assert len(await ana.found("leave travel")) == 2
+
+    async def test_it_is_not_written_once_the_removal_of_the_source_is_acknowledged(
+        self, admin: Caller, services: Services
+    ) -> None:
+        await put(admin)
+        asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        held = HeldWriter(services.documents.writer)
+        working_on = asyncio.create_task(worker_loop.make_worker(held.instead(services)).drain())
+        await held.begun.wait()
+        removal = await ask(admin, "DELETE", "/v1/sources/handbook")
+        held.may_write.set()
+        await asyncio.wait_for(working_on, 60)
+
+        read = await job(admin, asked["job_id"])
+        assert (read["state"], read["error"]) == ("failed", "The source is being removed.")
+        assert (await job(admin, removal["job_id"]))["result"] == {"removed": 0}
+
+
 class TestRemoval:
     @pytest.mark.slow
     async def test_a_source_goes_with_all_its_documents_and_no_others(
@@ -417,6 +474,21 @@ class SlowWriter:
 
     async def remove(self, *arguments: Any, **options: Any) -> Any:
         return await self._writer.remove(*arguments, **options)
+
+
+class HeldWriter(SlowWriter):
+    """Writes as soon as it may."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__(writer)
+        self.may_write = asyncio.Event()
+        self.writes = 0
+
+    async def put_all(self, *arguments: Any) -> Any:
+        self.begun.set()
+        await self.may_write.wait()
+        self.writes += 1
+        return await self._writer.put_all(*arguments)
 
 
 @pytest.mark.thorough
