@@ -131,16 +131,17 @@ class Slot:
 
     tenant: of the caller; empty for none. Until it is known, that of the connection.
     client: the address at the other end of the connection.
+    held_bytes: of the body, and of answers.
     """
 
-    __slots__ = ("_admission", "_body_bytes", "_counted_by", "client", "tenant", "turns")
+    __slots__ = ("_admission", "_counted_by", "client", "held_bytes", "tenant", "turns")
 
     def __init__(self, admission: AdmissionControl, tenant: str, client: str) -> None:
         self._admission = admission
         self.turns = admission.turns
         self.tenant = tenant
         self.client = client
-        self._body_bytes = 0
+        self.held_bytes = 0
         self._counted_by: FairBudget | None = None
 
     def hold(self, size_bytes: int) -> None:
@@ -148,11 +149,11 @@ class Slot:
         refusal = self._admission.body_bytes.take(self.tenant, size_bytes)
         if refusal is not None:
             raise _refused(refusal, "bytes of the tenant's bodies and answers at once")
-        self._body_bytes += size_bytes
+        self.held_bytes += size_bytes
 
     def release(self, size_bytes: int) -> None:
         self._admission.body_bytes.give_back(self.tenant, size_bytes)
-        self._body_bytes -= size_bytes
+        self.held_bytes -= size_bytes
 
     def begin(self) -> None:
         """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""
@@ -169,9 +170,9 @@ class Slot:
 
     def end(self) -> None:
         """Release what is held; a second call releases nothing."""
-        if self._body_bytes:
-            self._admission.body_bytes.give_back(self.tenant, self._body_bytes)
-            self._body_bytes = 0
+        if self.held_bytes:
+            self._admission.body_bytes.give_back(self.tenant, self.held_bytes)
+            self.held_bytes = 0
         if self._counted_by is not None:
             self._counted_by.give_back(self.tenant)
             self._counted_by = None

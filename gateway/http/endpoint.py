@@ -5,7 +5,7 @@
 3. body     read under a deadline, a least rate and the limit on memory for bodies
 4. slot     only a request that has arrived whole counts against the worker's concurrency
 5. handler  of the route's room
-6. rights   of a caller who waited for what it reads are confirmed again
+6. rights   of a caller that has waited are confirmed; if they have changed, the handler runs again
 
 A failure that the client has caused also counts against the client's address.
 """
@@ -13,6 +13,7 @@ A failure that the client has caused also counts against the client's address.
 import hmac
 import math
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from typing import Any
@@ -41,11 +42,13 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.recording import shown
+from gateway.recording.shown import Shown
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from index.tenants.principals import Claims, Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
+_ROUNDS_MAX = 3  # each but the first follows a revocation during the one before; a starting value
 _CLIENT_FAILURES = {400, 401, 408, 413, 422}
 
 
@@ -65,6 +68,7 @@ class Endpoint:
         self._sufficient_roles = SUFFICIENT.get(route.needs, frozenset())
         self._timeout_s_max = settings.deadline_s if route.is_read else math.inf
         self._is_confirmed = route.is_read or route.is_generated
+        self._only_reads = route.only_reads or route.method == "GET"
         self._parameters = request_url.known_parameters(route)
         self._resource = protected_resource.build(settings) if route.is_resource else None
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
@@ -159,12 +163,23 @@ class Endpoint:
             return await self._handle_confirmed(context)
 
     async def _handle_confirmed(self, context: RequestContext[Any]) -> Response:
+        """The handler's response; once more if its caller may not be shown it any more."""
         if not self._is_confirmed or context.caller is None:
             return await self._route.handle(context)
-        with shown.recording() as shows:
-            response = await self._route.handle(context)
-            await Revalidation(context, shows).require_valid()
-        return response
+        slot, held_bytes = context.slot, context.slot.held_bytes
+        for _ in range(_ROUNDS_MAX):
+            with shown.recording() as shows:
+                revalidation = Revalidation(context, shows, time.perf_counter())
+                response = await self._route.handle(context)
+                if not self._needs_confirmation(shows) or await revalidation.is_valid():
+                    return response
+            if slot.held_bytes > held_bytes:  # by the response
+                slot.release(slot.held_bytes - held_bytes)
+        raise problems.answer_outdated()
+
+    def _needs_confirmation(self, shows: Shown) -> bool:
+        """Not if a text is written, which is confirmed meanwhile, or something else was written."""
+        return not self._route.is_generated and (self._only_reads or bool(shows.readers()))
 
     def _context(
         self,

@@ -23,6 +23,7 @@ from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHead, KnownRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
+from gateway.recording import shown
 from gateway.tracing import tracing
 from index.model import scope
 from index.model.scope import Scope
@@ -90,8 +91,9 @@ class RequestContext(Generic[RoomServices_co]):
         if SUFFICIENT[self.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.needs}.")
         act_as(admitted.principal)
-        if trace.admitted is None:
-            trace.admitted = admitted
+        shows = shown.CURRENT.get()
+        if shows is not None and shows.admitted is None:
+            shows.admitted = admitted
         return admitted
 
     def span(self, name: str) -> AbstractContextManager[None]:

@@ -1,13 +1,15 @@
 """Confirms, before a response is sent, that its caller may still be shown what it shows.
 
 Rights and documents are read first; then a service ranks hits, a model writes, or the request waits
-for a thread. Meanwhile a key may be revoked, a member removed, or a document deleted, edited or
-shared with fewer. So whatever is sent more than `CONFIRMED_S_MAX` after its request began, or after
-the last confirmation, is confirmed:
+for a thread. Meanwhile a key may be revoked, a member removed, or a document deleted or shared with
+fewer. So whatever is sent more than `CONFIRMED_S_MAX` after its rights were read, or last
+confirmed, is confirmed:
   1. The caller and the tenant's revisions are read again. If nothing has moved, that is all.
-  2. If the rights differ from those that the hits and documents were read with, the response ends.
-  3. If a revision has risen, one statement counts the shown chunks and documents that the caller
-     may see. The response ends unless it counts all of them.
+  2. If the rights differ from those that the hits and documents were read with, it is not valid.
+  3. If a revision has risen, one statement counts the shown documents that the caller may see. The
+     response is not valid unless it counts all of them.
+An edit takes no right away: an answer shows each document as it was after the request had arrived.
+A text that goes on for seconds ends with an edit too, of any chunk that it is from.
 """
 
 import asyncio
@@ -34,7 +36,7 @@ class _ShownDocument(BaseModel):
     tenant: str | None = None
 
 
-class _ShownHit(BaseModel):
+class _ShownHit(_ShownDocument):
     chunk_id: int
     relations: list[_ShownDocument] = []
 
@@ -44,69 +46,83 @@ class _ShownAnswer(BaseModel):
 
 
 class Revalidation:
-    """Of one response. shown: what it shows so far."""
+    """Of one response. shows: all that it shows, by the time that it is confirmed.
+
+    begun_at_s: before its rights were read, on the clock of `time.perf_counter`.
+    is_of_text: whether a text is written from the hits.
+    """
 
     def __init__(
-        self, context: RequestContext[Any], shown: Shown, *, check_s_max: float = _CHECK_S_MAX
+        self,
+        context: RequestContext[Any],
+        shows: Shown,
+        begun_at_s: float,
+        *,
+        is_of_text: bool = False,
+        check_s_max: float = _CHECK_S_MAX,
     ) -> None:
         self._context = context
-        self._shown = shown
-        self._admitted = context.trace.admitted
-        self._confirmed_at_s = context.trace.started_s
+        self._shows = shows
+        self._confirmed_at_s = begun_at_s
+        self._is_of_text = is_of_text
         self._check_s_max = check_s_max
 
     @classmethod
-    def of_shown(cls, context: RequestContext[Any]) -> "Revalidation":
-        """Of what the request has read so far."""
-        return cls(context, shown.CURRENT.get() or Shown())
+    def of_text(cls, context: RequestContext[Any]) -> "Revalidation":
+        """Of a text that is written from what the request has read so far."""
+        shows = shown.CURRENT.get() or Shown()
+        return cls(context, shows, context.trace.started_s, is_of_text=True)
 
-    async def require_valid(self) -> None:
-        """As `confirm`, unless that was done within `CONFIRMED_S_MAX`."""
-        if time.perf_counter() - self._confirmed_at_s > CONFIRMED_S_MAX:
-            await self.confirm()
+    async def require_valid(self, *, now: bool = False) -> None:
+        """A 409 `Problem` unless the response is valid, now or as `is_valid`."""
+        is_valid = await (self.is_valid_now() if now else self.is_valid())
+        if not is_valid:
+            raise problems.answer_outdated()
 
-    async def confirm(self) -> None:
-        """Require that the caller may be shown all of it now.
+    async def is_valid(self) -> bool:
+        """As `is_valid_now`, unless that was found within `CONFIRMED_S_MAX`."""
+        is_young = time.perf_counter() - self._confirmed_at_s <= CONFIRMED_S_MAX
+        return is_young or await self.is_valid_now()
 
-        Raises a 401 or 403 `Problem` if it may not call the route any more, a 409 if it may not be
-        shown all, `DatabaseUnavailable`, and `TimeoutError` if that is not known in time.
+    async def is_valid_now(self) -> bool:
+        """Whether the caller may be shown all of it now.
+
+        Raises a 401 or 403 `Problem` if it may not call the route any more, `DatabaseUnavailable`,
+        and `TimeoutError` if the answer is not known in time.
         """
-        begun_at_s, before = time.perf_counter(), self._admitted
+        begun_at_s, shows, before = time.perf_counter(), self._shows, self._shows.admitted
         async with asyncio.timeout(self._check_s_max):
-            now = await self._context.authenticate(
-                freshness=None if before is None else before.freshness
-            )
-            self._require_same_rights(now.principal)
-            if not now.age_s and _has_moved(before, now):
-                await self._require_visible()
-        self._admitted, self._confirmed_at_s = now, begun_at_s
+            freshness = None if before is None else before.freshness
+            now = await self._context.authenticate(freshness=freshness)
+            admitted = self._context.principal if before is None else before.principal
+            for reader in shows.readers() or [admitted]:
+                if reader is not now.principal and _rights(reader) != _rights(now.principal):
+                    return False
+            # An older answer, which the caller accepts, is not compared with the documents of now.
+            if not now.age_s and _has_moved(before, now) and not await self._are_visible():
+                return False
+        shows.admitted, self._confirmed_at_s = now, begun_at_s
+        return True
 
-    def _require_same_rights(self, now: Principal) -> None:
-        """Of all that the response was read as; if it shows nothing, of the caller."""
-        admitted = self._context.principal if self._admitted is None else self._admitted.principal
-        for reader in self._shown.readers() or [admitted]:
-            if reader is not now and _rights(reader) != _rights(now):
-                raise problems.answer_outdated()
-
-    async def _require_visible(self) -> None:
-        """Require that no chunk and no document has gone. All readers have the same rights."""
-        readers = self._shown.readers()
+    async def _are_visible(self) -> bool:
+        """Whether nothing that is shown has gone. All readers have the same rights."""
+        shows, readers = self._shows, self._shows.readers()
         if not readers:
-            return
+            return True
         principal = readers[0]
-        bodies = [body for _, body in self._shown.answers]
+        bodies = [body for _, body in shows.answers]
         answers = await self._context.threads.map(_ShownAnswer.model_validate_json, bodies)
         hits = [hit for answer in answers for hit in answer.hits]
-        chunks = {hit.chunk_id for hit in hits}
         documents = {
             (document.tenant or principal.tenant, document.document_id)
             for hit in hits
-            for document in hit.relations
+            for document in (hit, *hit.relations)
         }
-        for _, addresses in self._shown.documents:
+        for _, addresses in shows.documents:
             documents |= {parse_address(principal.tenant, address) for address in addresses}
-        for _, chunk_ids in self._shown.chunks:
-            chunks.update(chunk_ids)
+        chunks = {chunk_id for _, chunk_ids in shows.chunks for chunk_id in chunk_ids}
+        if self._is_of_text:
+            chunks |= {hit.chunk_id for hit in hits}
         visible = await self._context.http.visible_documents.count(
             full_scope_of(principal),
             principal.filter,
@@ -114,8 +130,7 @@ class Revalidation:
             sorted(chunks),
             sees_inactive="admin" in principal.roles,
         )
-        if visible < len(chunks) + len(documents):
-            raise problems.answer_outdated()
+        return visible == len(chunks) + len(documents)
 
 
 def _has_moved(before: AuthenticatedRequest | None, now: AuthenticatedRequest) -> bool:

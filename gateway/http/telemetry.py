@@ -11,7 +11,6 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.http.admission import Counters
 from gateway.monitoring.logs import KEY_START, RequestLog
 from gateway.monitoring.metrics import Metrics
@@ -32,7 +31,6 @@ class Trace:
     trace_id: in hexadecimal digits, if requests are traced. is_sampled: whether spans are recorded.
     headers:  as received, of equal names the last; empty if the head is known and not parsed.
     digest:   of the credential; empty if there is none. principal: who holds it, once it is known.
-    admitted: the caller as it was first authenticated.
     counters: that count the request. unspent: those whose token is not spent yet.
     rights_as_of: the header that says how new the tenant's rights were when the request began.
     """
@@ -45,7 +43,6 @@ class Trace:
     tenant: str = ""
     digest: bytes = b""
     principal: Principal | None = None
-    admitted: AuthenticatedRequest | None = None
     trace_id: str = ""
     is_sampled: bool = False
     query: str | None = None

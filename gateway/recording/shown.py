@@ -8,19 +8,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from gateway.auth.authenticated_request import AuthenticatedRequest
 from index.tenants.principals import Principal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shown:
     """Each with the principal whose grants admitted it.
 
     answers: bodies of searches. documents: their addresses. chunks: their identifiers.
+    admitted: the caller as it was first authenticated.
     """
 
     answers: list[tuple[Principal, bytes]] = field(default_factory=list)
     documents: list[tuple[Principal, Collection[str]]] = field(default_factory=list)
     chunks: list[tuple[Principal, Collection[int]]] = field(default_factory=list)
+    admitted: AuthenticatedRequest | None = None
 
     def readers(self) -> list[Principal]:
         return [reader for reader, _ in (*self.answers, *self.documents, *self.chunks)]

@@ -130,7 +130,7 @@ class _AnswerRun:
         self._passages: list[Passage] = generator.select_passages(found)
         self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
-        self._revalidation = Revalidation.of_shown(context)
+        self._revalidation = Revalidation.of_text(context)
 
     async def respond(self) -> Response:
         """The whole answer in one body. Raises a `Problem` if the model fails, or rights end."""
@@ -147,7 +147,7 @@ class _AnswerRun:
         response = Response(
             orjson.dumps(body), media_type="application/json", headers=self._retrieved.headers
         )
-        await self._revalidation.confirm()
+        await self._revalidation.require_valid(now=True)
         return response
 
     async def stream_events(self, send: EventSender) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import orjson
 import pytest
 
 from cache.protocol import Revisions
@@ -21,10 +22,11 @@ pytestmark = pytest.mark.anyio
 PRINCIPAL = Principal(b"digest", "key", "acme", "ana", (), ("reader",), None, "h", 1)
 BEFORE = AuthenticatedRequest(PRINCIPAL, *2 * (Revisions("h", {"acme": 7}),))
 LATER = Revisions("h", {"acme": 8})
-BODY = b"""{"hits": [
-    {"chunk_id": 11, "text": "t", "relations": [{"document_id": "law", "tenant": "beta"}]},
-    {"chunk_id": 12, "text": "t"}
-]}"""
+HITS = [
+    {"chunk_id": 11, "document_id": "tax", "tenant": "beta"},
+    {"chunk_id": 12, "document_id": "leave", "relations": [{"document_id": "law"}]},
+]
+BODY = orjson.dumps({"hits": HITS})
 
 
 @dataclass
@@ -36,14 +38,10 @@ class Request:
 
     now: AuthenticatedRequest = BEFORE
     gone: int = 0
-    started_s: float = -math.inf
+    begun_at_s: float = -math.inf
     is_away: bool = False
-    shown: Shown = field(default_factory=lambda: Shown(answers=[(PRINCIPAL, BODY)]))
+    shown: Shown = field(default_factory=lambda: Shown([(PRINCIPAL, BODY)], admitted=BEFORE))
     asked: list[tuple[Any, Any]] = field(default_factory=list)
-
-    @property
-    def trace(self) -> Any:
-        return SimpleNamespace(admitted=BEFORE, started_s=self.started_s)
 
     @property
     def principal(self) -> Principal:
@@ -69,41 +67,57 @@ class Request:
             await asyncio.get_running_loop().create_future()
         return self.now
 
-    def revalidation(self, check_s_max: float = 60.0) -> Revalidation:
-        return Revalidation(cast("Any", self), self.shown, check_s_max=check_s_max)
+    def revalidation(self, check_s_max: float = 60.0, *, is_of_text: bool = False) -> Revalidation:
+        return Revalidation(
+            cast("Any", self),
+            self.shown,
+            self.begun_at_s,
+            is_of_text=is_of_text,
+            check_s_max=check_s_max,
+        )
 
 
 async def test_while_nothing_moves_no_document_is_counted() -> None:
     request = Request()
 
-    await request.revalidation().require_valid()
-
+    assert await request.revalidation().is_valid()
     assert request.asked == []
 
 
 async def test_what_has_just_begun_or_was_just_confirmed_is_not_confirmed() -> None:
-    just_begun = Request(is_away=True, started_s=time.perf_counter() + 60)
+    just_begun = Request(is_away=True, begun_at_s=time.perf_counter() + 60)
 
-    await just_begun.revalidation().require_valid()
+    assert await just_begun.revalidation().is_valid()
 
 
-async def test_after_a_change_all_that_is_shown_is_counted_once() -> None:
+async def test_after_a_change_all_documents_that_are_shown_are_counted_once() -> None:
     request = Request(now=replace(BEFORE, revisions=LATER))
-    request.shown.documents.append((PRINCIPAL, ["leave", "urn:nearhit:public:beta:tax"]))
-    request.shown.chunks.append((PRINCIPAL, [12, 13]))
+    request.shown.documents.append((PRINCIPAL, ["form", "urn:nearhit:public:beta:fee"]))
+    request.shown.chunks.append((PRINCIPAL, [13]))
     revalidation = request.revalidation()
 
-    await revalidation.confirm()
-    await revalidation.confirm()
+    assert await revalidation.is_valid_now()
+    assert await revalidation.is_valid_now()
 
-    assert request.asked == [([("acme", "leave"), ("beta", "law"), ("beta", "tax")], [11, 12, 13])]
+    own, others = ("form", "law", "leave"), ("fee", "tax")
+    documents = [*(("acme", each) for each in own), *(("beta", each) for each in others)]
+    assert request.asked == [(documents, [13])]
 
 
-async def test_a_shown_chunk_that_is_gone_ends_the_response() -> None:
+async def test_of_a_text_each_chunk_is_counted_too() -> None:
+    request = Request(now=replace(BEFORE, revisions=LATER))
+
+    await request.revalidation(is_of_text=True).require_valid()
+
+    assert [chunks for _, chunks in request.asked] == [[11, 12]]
+
+
+async def test_what_shows_something_that_is_gone_is_not_valid() -> None:
     request = Request(now=replace(BEFORE, revisions=LATER), gone=1)
 
+    assert not await request.revalidation().is_valid()
     with pytest.raises(Problem) as ended:
-        await request.revalidation().confirm()
+        await request.revalidation().require_valid(now=True)
 
     assert (ended.value.status, ended.value.kind) == (409, "answer-outdated")
 
@@ -114,31 +128,36 @@ async def test_a_shown_chunk_that_is_gone_ends_the_response() -> None:
     ids=str,
 )
 @pytest.mark.parametrize("shows_something", [True, False])
-async def test_other_rights_end_the_response(
+async def test_what_was_read_with_other_rights_is_not_valid(
     other: dict[str, Any], *, shows_something: bool
 ) -> None:
     request = Request(now=replace(BEFORE, principal=replace(PRINCIPAL, **other)))
     if not shows_something:
         request.shown.answers.clear()
 
-    with pytest.raises(Problem) as ended:
-        await request.revalidation().confirm()
+    assert not await request.revalidation().is_valid()
 
-    assert ended.value.kind == "answer-outdated"
+
+async def test_what_was_read_as_the_caller_is_now_is_valid() -> None:
+    now = replace(PRINCIPAL, groups=("a",), access_revision=2)
+    request = Request(now=replace(BEFORE, principal=now))
+    request.shown.answers[:] = [(now, BODY)]
+
+    assert await request.revalidation().is_valid()
 
 
 async def test_a_caller_that_was_only_read_again_keeps_its_response() -> None:
     read_again = replace(PRINCIPAL, access_revision=2)
 
-    await Request(now=replace(BEFORE, principal=read_again)).revalidation().confirm()
+    assert await Request(now=replace(BEFORE, principal=read_again)).revalidation().is_valid()
 
 
 async def test_what_may_be_older_is_not_compared_with_what_is_stored_now() -> None:
     older = replace(BEFORE, revisions=LATER, age_s=1.0)
 
-    await Request(now=older, gone=1).revalidation().confirm()
+    assert await Request(now=older, gone=1).revalidation().is_valid()
 
 
 async def test_a_confirmation_that_takes_too_long_ends_the_response() -> None:
     with pytest.raises(TimeoutError):
-        await Request(is_away=True).revalidation(check_s_max=0.01).confirm()
+        await Request(is_away=True).revalidation(check_s_max=0.01).is_valid()
