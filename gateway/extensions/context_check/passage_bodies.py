@@ -8,20 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.extension import AuthenticatedRequest, ShownChunks, address_of, parse_min_revision
-from gateway.extensions.context_check.context_check_schemas import HeldPassageBody
+from gateway.extensions.context_check.context_check_schemas import HeldPassageFields
 from gateway.extensions.context_check.held_passages import AddedPassage, HeldPassage, PassageState
 
 
-def held_of(caller: AuthenticatedRequest, passages: Sequence[HeldPassageBody]) -> list[HeldPassage]:
+def held_of(
+    caller: AuthenticatedRequest, passages: Sequence[HeldPassageFields]
+) -> list[HeldPassage]:
     tenant, since = caller.principal.tenant, _Since(caller)
     return [
         HeldPassage(
-            each.chunk_id,
-            each.tenant or tenant,
-            each.document_id,
-            each.updated_at,
-            None if each.revision is None else since[each.revision],
-            each.start,
+            each.get("chunk_id"),
+            each.get("tenant") or tenant,
+            each.get("document_id"),
+            each.get("updated_at"),
+            since[revision] if (revision := each.get("revision")) is not None else None,
+            each.get("start"),
         )
         for each in passages
     ]
