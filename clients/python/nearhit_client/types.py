@@ -187,7 +187,7 @@ class ConsistencyBody(TypedDict):
     max_staleness_ms: int | None
 
 
-class HeldPassageBody(TypedDict):
+class HeldPassageFields(TypedDict):
     chunk_id: NotRequired[int | None]
     document_id: NotRequired[str | None]
     tenant: NotRequired[str | None]
@@ -905,7 +905,7 @@ class TokenFilterBody(TypedDict):
 
 
 class ContextCheckBody(TypedDict):
-    passages: list[HeldPassageBody]
+    passages: list[HeldPassageFields]
 
 
 class CurationItem(TypedDict):
