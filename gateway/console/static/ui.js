@@ -283,8 +283,8 @@ function showFor(message, ms) {
 
 /** A bar whose value is told in text beside it. share: 0 to 1. mark: likewise, a line at that place. */
 export function bar(share, kind = "", mark = null) {
-  const inner = h("i", { class: kind });
-  inner.style.width = percent(share);
+  const inner = share > 0 && h("i", { class: kind });
+  if (inner) inner.style.width = percent(share);
   const line = mark !== null && h("b");
   if (line) line.style.left = percent(mark);
   return h("span", { class: "bar", "aria-hidden": "true" }, inner, line);

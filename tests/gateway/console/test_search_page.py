@@ -85,6 +85,26 @@ async def test_a_hit_shows_its_text_its_scores_and_what_it_misses(
     meter = console.page.locator(".hit .score").first
     await expect(meter).to_contain_text("below 0.25")
     assert await share(meter.locator(".bar > i"), "width") < 0.25
+    nothing = console.page.locator(".hit .score").filter(has_text="nothing in common").first
+    await expect(nothing.locator(".bar > i")).to_have_count(0)  # not even a sliver of a bar
+
+
+async def test_the_rank_stands_on_the_left_of_a_title_in_any_script(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE, title="سياسة الإجازات")
+    await console.open(ana.key)
+
+    await ask(console, "annual leave")
+
+    title = console.page.locator(".hit h3")
+    await expect(title).to_have_text("1. سياسة الإجازات")
+    left = """node => {
+        const all = new Range();
+        all.selectNodeContents(node);
+        return all.getBoundingClientRect().left;
+    }"""
+    assert await title.evaluate(left) < await title.locator("bdi").evaluate(left)
 
 
 @pytest.mark.thorough
