@@ -45,7 +45,7 @@ function rowTable({ rows, cursor }) {
       { label: "Row", cell: (row) => [formatNumber(row.number), h("div", { class: "muted small mono", title: row.hash }, row.hash.slice(0, HASH_CHARACTERS))] },
       { label: "When", cell: (row) => formatInstant(row.at) },
       { label: "Who", cell: (row) => [row.subject ?? row.key_id, row.subject && h("div", { class: "muted small" }, row.key_id ?? "web token")] },
-      { label: "What", cell: (row) => [badge(row.action.replaceAll(/[._]/g, " "), KINDS[row.action]), row.target && h("div", {}, row.target)] },
+      { label: "What", cell: (row) => [badge(row.action.replaceAll(/[._]/g, " "), KINDS[row.action]), row.target && h("div", { class: "piece" }, row.target)] },
       { label: "Details", cell: (row) => details(row.details) },
     ],
     rows,

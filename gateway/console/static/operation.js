@@ -67,7 +67,7 @@ function stateCard(version, { problem, warm, redis }, total) {
       ["PostgreSQL", problem ? badge("does not answer", "bad") : badge("answers", "good")],
       ["Redis", redis ? badge(redis, "bad") : outages],
       ["Warm", problem ? "unknown" : warm ? "all is loaded" : "still loading: first calls take longer"],
-      ["Shards in memory", `${formatNumber(total("nearhit_resident_shards"))}, ${formatBytes(total("nearhit_resident_shards_size_bytes"))}`],
+      ["Shards in memory", `${formatNumber(total("nearhit_resident_shards"))} of ${formatBytes(total("nearhit_resident_shards_size_bytes"))}`],
       ["Answers to searches", formatNumber(total("nearhit_search_answers_total"))],
       ["Without a hit", formatNumber(total("nearhit_search_answers_total", { outcome: "empty" }))],
       ["Of low confidence", formatNumber(total("nearhit_search_answers_total", { outcome: "low_confidence" }))],

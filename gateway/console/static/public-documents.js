@@ -27,7 +27,7 @@ function view({ receives, allowed }, show) {
       "div",
       { class: "row spread" },
       badge(receives ? "received" : "not received", receives ? "warn" : "good"),
-      h("button", { type: "button", onclick: () => ask(!receives, label, show) }, label),
+      h("button", { type: "button", disabled: !allowed && !receives, onclick: () => ask(!receives, label, show) }, label),
     ),
     !allowed && h("p", { class: "small muted" }, "This deployment lets no tenant receive them: NEARHIT_PUBLIC_DOCUMENTS."),
   ];

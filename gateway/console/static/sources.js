@@ -73,7 +73,7 @@ function view({ sources, hasMore, status }, ask) {
         { class: "stats" },
         stat("jobs waiting", formatNumber(status.waiting)),
         stat("jobs running", formatNumber(status.running)),
-        h("div", { class: "stat" }, h("strong", {}, formatNumber(status.failed)), status.failed ? h("a", { href: "#/jobs?state=failed" }, "jobs failed") : "jobs failed"),
+        h("div", { class: "stat" }, h("strong", {}, formatNumber(status.failed)), status.failed ? h("a", { href: "#/jobs?state=failed" }, "jobs failed") : h("span", { class: "muted" }, "jobs failed")),
         stat("behind", `${formatNumber(status.lag_s)} s`),
         stat("texts embedded", formatNumber(status.texts_embedded)),
         stat("embeddings reused", formatNumber(status.embeddings_reused)),

@@ -70,6 +70,11 @@ async def test_names_are_text_and_axe_finds_nothing(
     await expect(console.page.locator("tbody")).to_contain_text(SCRIPT[:20])
     assert await console.page.title() == "Audit log · Nearhit console"
     assert await console.violations() == []
+    wider = await console.page.locator(".scroll").evaluate("it => it.scrollWidth - it.clientWidth")
+    assert wider <= 0
+    heights = "all => all.map((each) => each.offsetHeight)"
+    filters = console.page.get_by_role("search").locator("input, button")
+    assert len(set(await filters.evaluate_all(heights))) == 1
     await console.page.set_viewport_size(PHONE)
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]

@@ -338,7 +338,8 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
 @pytest.mark.thorough
 async def test_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) -> None:
     readers = ["tenant", *(f"user:{'u' * 100}-{number}" for number in range(5))]
-    await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=readers)
+    text = f"20 days {'w' * 200}"
+    await ana.put("a-rather-long-identifier/" + "x" * 80, text, readers=readers)
     page, width = console.page, "() => document.documentElement.scrollWidth"
     await console.open(admin.key)
 
@@ -352,5 +353,7 @@ async def test_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) 
             assert box is not None
             assert box["x"] + box["width"] <= size["width"]
         await page.locator("tbody a").click()
-        await page.locator(".facts").wait_for()
+        await page.get_by_text("Chunks: where it is cut").click()
+        await page.locator(".piece").wait_for()
         assert await page.evaluate(width) <= size["width"]
+        assert await page.locator(".scroll").evaluate("it => it.scrollWidth - it.clientWidth") <= 0

@@ -134,6 +134,8 @@ async def test_what_callers_wrote_runs_nothing_loads_nothing_and_leads_only_to_t
     assert await text.locator("img, script, iframe, style, b").count() == 0
     assert await console.page.title() == "Documents · Nearhit console"
     assert all(url.startswith(console.url) for url in asked)
+    line = "nodes => nodes.map(node => getComputedStyle(node).borderBottomWidth)"
+    assert set(await text.locator("td").evaluate_all(line)) <= {"1px"}  # below the last row too
     directions = "nodes => nodes.map(node => getComputedStyle(node).direction)"
     assert await text.locator("li").evaluate_all(directions) == ["rtl"]
     assert await console.violations() == []

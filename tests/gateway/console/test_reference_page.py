@@ -62,6 +62,11 @@ async def test_axe_finds_nothing_and_a_phone_needs_no_scrolling_aside(
     await console.page.locator("details").evaluate_all(others)
 
     assert await console.violations() == []
+    middles = """all => all.map((each) => each.getBoundingClientRect())
+        .map(({ top, bottom }) => (top + bottom) / 2)"""
+    call = console.page.locator("details:not([open])").first
+    card, *parts = await call.locator("xpath=. | .//summary/*").evaluate_all(middles)
+    assert parts == pytest.approx([card] * len(parts), abs=3)
     await console.page.set_viewport_size(PHONE)
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]

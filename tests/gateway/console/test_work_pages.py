@@ -116,6 +116,17 @@ async def wait_for_question(admin: Caller) -> None:
 
 
 class TestSources:
+    async def test_what_the_deployment_forbids_is_no_button_to_press(
+        self, console: Console, admin: Caller
+    ) -> None:
+        told = {"receives": False, "allowed": False}
+        await console.page.route(
+            "**/v1/public-documents", lambda route: route.fulfill(json=told)
+        )
+        await console.open(admin.key, "#/sources")
+
+        await expect(console.page.get_by_role("button", name="Receive them")).to_be_disabled()
+
     async def test_a_source_is_added_and_read_and_the_page_follows(
         self, console: Console, services: Services, admin: Caller, ana: Caller
     ) -> None:
