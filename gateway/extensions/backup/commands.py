@@ -69,6 +69,9 @@ def restore(
 ) -> None:
     """Restore a dump of pg_dump and invalidate all cached answers.
 
+    Keys, tokens and subjects that had ended in the replaced database stay so; all else, such as
+    members and readers, is as in the dump.
+
     Gateways may keep running: they answer with 503 until the restore has ended.
 
         nearhit restore nearhit.dump --replace
@@ -84,7 +87,7 @@ def restore(
         if file is not None:
             dump = dumps.read(file)
             target = asyncio.run(restored_database.prepare(url, dump.needs, replace=replace))
-            dumps.restore(url, dump, target.begin)
+            dumps.restore(url, dump, target.begin, target.end)
             left_out, stay = dump.left_out, target.of_others
         asyncio.run(restored_database.finish(url, IdentifierPolicy(settings.identifier_case)))
     restored = None if file is None else str(file)

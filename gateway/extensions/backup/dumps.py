@@ -109,7 +109,7 @@ def read(file: Path) -> Dump:
     return Dump(file, [each for each in own if each not in rights], grants, left_out, needs)
 
 
-def restore(url: str, dump: Dump, begin: str) -> None:
+def restore(url: str, dump: Dump, begin: str, end: str) -> None:
     """Restore in one transaction, which commits only if the whole dump was read and written."""
     with tempfile.TemporaryFile() as errors, _list_of(dump.own) as entries:
         read = subprocess.Popen(  # noqa: S603  a program of PostgreSQL's
@@ -143,8 +143,8 @@ def restore(url: str, dump: Dump, begin: str) -> None:
             shutil.copyfileobj(read.stdout, write.stdin)
             # pg_restore can't drop a schema with partitions; psql can't detect a truncated dump.
             # psql waits for the end of the transaction, so no lock outlasts this command.
-            end = "ROLLBACK;\n" if read.wait() else f"{dump.grants}\nCOMMIT;\n"
-            write.stdin.write(end.encode())
+            last = "ROLLBACK;\n" if read.wait() else f"{end}{dump.grants}\nCOMMIT;\n"
+            write.stdin.write(last.encode())
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
 

@@ -21,6 +21,34 @@ JOIN pg_roles AS login ON login.rolname = current_user
 JOIN pg_roles AS owner
     ON owner.oid = coalesce(owner_of_tables, CASE WHEN login.rolsuper THEN datdba END, login.oid)
 """  # names of ours  # noqa: S608
+# Of the database that is replaced, in a parameter of the transaction: nobody may end a credential
+# between this and the end of the tables.
+_NOTE_ENDED = """
+LOCK TABLE keys, suspended_subjects IN SHARE MODE;
+SELECT set_config('nearhit.replaced', jsonb_build_object(
+    'tenants', (SELECT jsonb_object_agg(tenant, true) FROM tenants),
+    'working', (SELECT jsonb_object_agg(key_id, expires_at) FROM keys WHERE revoked_at IS NULL),
+    'suspended', (SELECT jsonb_agg(suspended_subjects) FROM suspended_subjects)
+)::text, true);
+"""
+# What had ended there stays so. Where the tenant itself was deleted, the dump brings back all.
+_END_AGAIN = """
+WITH replaced AS (SELECT current_setting('nearhit.replaced')::jsonb AS state)
+UPDATE keys SET
+    revoked_at = CASE WHEN state -> 'working' ? key_id THEN revoked_at
+        ELSE coalesce(revoked_at, now()) END,
+    expires_at = least(expires_at, (state -> 'working' ->> key_id)::timestamptz)
+FROM replaced WHERE state -> 'tenants' ? tenant;
+
+WITH replaced AS (SELECT current_setting('nearhit.replaced')::jsonb AS state)
+INSERT INTO suspended_subjects (tenant, subject, suspended_at)
+SELECT tenant, subject, suspended_at
+FROM replaced
+CROSS JOIN jsonb_to_recordset(coalesce(nullif(state -> 'suspended', 'null'), '[]'))
+    AS suspended (tenant text, subject text, suspended_at timestamptz)
+JOIN tenants USING (tenant)
+ON CONFLICT DO NOTHING;
+"""
 _DRAW = statements.load()["history.draw"]
 
 
@@ -28,10 +56,12 @@ _DRAW = statements.load()["history.draw"]
 class RestoreTarget:
     """begin: the SQL, in a transaction, after which the dump can be read into the database.
 
+    end: the SQL after the dump, in the same transaction.
     of_others: what is not Nearhit's in the schema, and stays.
     """
 
     begin: str
+    end: str
     of_others: Sequence[str]
 
 
@@ -51,11 +81,13 @@ async def prepare(url: str, needs: DumpNeeds, *, replace: bool) -> RestoreTarget
             raise CommandError("the database is not empty: use --replace to drop its content")
         await prerequisites.create_extensions(connection, needs)
         await function_roles.create_all(connection)
-        begin = f"SET ROLE {target['owner']};\nSET search_path = {target['schema']};\n"
+        path = f"SET search_path = {target['schema']};\n"
+        begin, end = f"SET ROLE {target['owner']};\n{path}", ""
         if target["has_tables"]:
-            begin += own_objects.DROP
+            begin += _NOTE_ENDED + own_objects.DROP
+            end = path + _END_AGAIN
         present = await own_objects.contents(connection)
-        return RestoreTarget(begin, present.of_others)
+        return RestoreTarget(begin, end, present.of_others)
 
 
 async def finish(url: str, identifiers: IdentifierPolicy) -> None:

@@ -9,7 +9,7 @@ from gateway.settings.settings import Settings
 from tests.conftest import run_sql
 from tests.gateway.servers.own_postgres import place, run
 from tests.gateway.support.commands import environment_of, process_output, refused, succeeds
-from tests.gateway.support.gateways import Caller
+from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
@@ -55,6 +55,38 @@ async def test_a_dump_comes_back_and_nothing_that_was_cached_since_is_served(
     await ana.put("bees", "Bees.")
     assert "25 days" in (await ana.search("annual leave")).text
     assert await ana.found("bees", alpha=0.0) == ["bees"]
+
+
+async def test_what_had_ended_stays_so_and_a_deleted_tenant_comes_back(
+    settings: Settings, database_url: str, gateway: Gateway, folder: Path
+) -> None:
+    environment, dump = environment_of(settings), folder / "dump"
+    admin = await gateway.caller("ada", roles=["admin"])
+    keys = [
+        (await admin.call("POST", "/v1/keys", json={"subject": name})).json()
+        for name in ("revoked", "rotated", "suspended", "kept", "pruned")
+    ]
+    kept = Caller(gateway.client, keys[3]["key"])
+    token = (await kept.call("POST", "/v1/tokens", json={"expires_in_s": 3600})).json()
+    await gateway.tenant("globex")
+    of_deleted = await gateway.caller("gil", tenant="globex")
+    await run("pg_dump", "-Fc", "--no-privileges", "-f", dump, "-d", database_url)
+    await admin.call("DELETE", f"/v1/keys/{keys[0]['id']}")
+    rotated = await admin.call("POST", f"/v1/keys/{keys[1]['id']}/rotate", json={"overlap_s": 0})
+    assert rotated.is_success, rotated.text
+    suspend = "INSERT INTO suspended_subjects (tenant, subject) VALUES ('acme', 'suspended')"
+    await run_sql(database_url, suspend)
+    await run_sql(database_url, "DELETE FROM keys WHERE subject = 'pruned'")
+    await kept.call("DELETE", f"/v1/tokens/{token['id']}")
+    await run_sql(database_url, "DELETE FROM tenants WHERE tenant = 'globex'")
+
+    status, _, told = await process_output(environment, "restore", str(dump), "--replace")
+
+    assert (status, told) == (0, "")
+    ended = [*(keys[number]["key"] for number in (0, 1, 2, 4)), token["token"]]
+    callers = [*(Caller(gateway.client, each) for each in ended), kept, of_deleted]
+    answers = [await each.call("GET", "/v1/documents") for each in callers]
+    assert [answer.status_code for answer in answers] == [401] * 5 + [200] * 2
 
 
 async def test_what_is_no_dump_leaves_all_as_it_is(
