@@ -184,7 +184,9 @@ async def test_a_row_that_may_not_be_shared_is_told_and_the_others_are_shared(
     assert await console.violations() == []
     left = "node => node.getBoundingClientRect().left"
     row = page.locator("tbody tr").first
-    assert await row.get_by_role("checkbox").evaluate(left) == await row.locator("th").evaluate(left)
+    assert await row.get_by_role("checkbox").evaluate(left) == await row.locator("th").evaluate(
+        left
+    )
 
 
 async def test_an_admin_who_no_longer_reads_them_can_undo_it(

@@ -120,9 +120,7 @@ class TestSources:
         self, console: Console, admin: Caller
     ) -> None:
         told = {"receives": False, "allowed": False}
-        await console.page.route(
-            "**/v1/public-documents", lambda route: route.fulfill(json=told)
-        )
+        await console.page.route("**/v1/public-documents", lambda route: route.fulfill(json=told))
         await console.open(admin.key, "#/sources")
 
         await expect(console.page.get_by_role("button", name="Receive them")).to_be_disabled()
