@@ -36,7 +36,10 @@ export function move(fields, isMore = false) {
   shown = location.hash;
 }
 
-/** What a form says differently than when it was made, by the names of its controls; else empty. */
+/**
+ * What a form says differently than when it was made, by the names of its controls; else empty. `write`
+ * opens the details that hold a control which it fills, unless they are `data-closed`.
+ */
 export function fieldsOf(form) {
   const controls = [...form.elements].filter((control) => control.name);
   const stateOf = (control) => (control.type === "checkbox" ? String(control.checked) : control.value);
@@ -48,7 +51,7 @@ export function fieldsOf(form) {
       for (const control of controls) {
         const value = fields.get(control.name);
         if (!value) continue;
-        control.closest("details")?.setAttribute("open", "");
+        control.closest("details:not([data-closed])")?.setAttribute("open", "");
         if (control.type === "checkbox") control.checked = value === "true";
         else control.value = value;
       }

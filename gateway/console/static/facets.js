@@ -17,7 +17,6 @@ export function facetView({ documents, fields }, controls, ask) {
   const choose = (control, value) => {
     const values = listOf(control.value);
     control.value = (values.includes(value) ? values.filter((each) => each !== value) : [...values, value]).join(", ");
-    control.closest("details").open = true;
     ask();
   };
   const chip = (label, control, { value, count }) =>

@@ -1,7 +1,7 @@
 /* The form of a search: a control for each field of its body, named by the field's path. */
 
 import { fieldsOf } from "./address.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { FACETS } from "./facets.js";
 import { currentCaller, isAdmin, isOn } from "./session.js";
 import { readSettings } from "./settings.js";
@@ -90,6 +90,7 @@ export function searchForm() {
   const expected = isOn("why_not") ? expectedDocument() : null;
   const other = isAdmin() && isOn("search_as") ? otherCaller() : null;
   const place = h("div");
+  const used = h("span", { class: "muted small" });
 
   const read = () => {
     const body = { ...(others.value.trim() && readText("others", JSON.parse, others.value)), highlights: true };
@@ -127,8 +128,8 @@ export function searchForm() {
       expected?.node,
       h(
         "details",
-        {},
-        h("summary", {}, "Scopes, filter and ranking"),
+        { "data-closed": true },
+        h("summary", {}, "Scopes, filter and ranking", used),
         h(
           "div",
           { class: "stack" },
@@ -142,9 +143,16 @@ export function searchForm() {
     ),
     place,
   );
+  const address = fieldsOf(node);
+  const options = new Set(Array.from(used.closest("details").querySelectorAll("[name]"), (control) => control.name));
+  const tellUsed = () => {
+    const changed = Object.entries(address.read()).filter(([name, value]) => value && options.has(name)).length;
+    fill(used, changed > 0 && ` (${changed} set)`);
+  };
+  for (const event of ["input", "submit"]) node.addEventListener(event, tellUsed);
   return {
     ...{ node, place, read, write },
-    address: fieldsOf(node),
+    address: { ...address, write: (fields) => (address.write(fields), tellUsed()) },
     labelOf: (path) => rowOf(path)?.label ?? path,
     filters: Object.fromEntries(["sources", "languages", "tags_any"].map((name) => [name, rowOf(`filter.${name}`).control])),
   };

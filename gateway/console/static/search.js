@@ -9,7 +9,7 @@ import { facetView } from "./facets.js";
 import { planPage } from "./plan.js";
 import { searchForm } from "./search-form.js";
 import { currentCaller, isOn } from "./session.js";
-import { badge, empty, load, note, submit } from "./ui.js";
+import { badge, empty, load, loading, note, submit } from "./ui.js";
 import { welcome } from "./welcome.js";
 import { whyNotView } from "./why-not.js";
 
@@ -116,7 +116,9 @@ async function showAnswers(results, { body, other, settings, isWritten }, signal
     requests.push({ title: `With ${name}`, path: "/v1/search", body: { ...plain, ...fields, ...(Object.keys(filter).length > 0 && { filter }) } });
   }
   const ask = (request) => call("POST", request.path, { body: isTyped ? { ...request.body, typing: true } : request.body, signal });
-  const first = await ask(requests[0]); // a mistake in the search is shown at the form
+  const waiting = results.querySelector(".hits") ? null : loading("Searching");
+  if (waiting) fill(results, waiting);
+  const first = await ask(requests[0]).finally(() => waiting?.remove()); // a mistake in the search is shown at the form
   fill(
     results,
     requests.map((request, index) => {

@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Request, expect
+from playwright.async_api import Browser, Locator, Request, Route, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -139,6 +139,25 @@ async def test_what_was_asked_has_an_address_and_back_brings_it_again(
     await expect(page.get_by_label("Tags", exact=True)).to_have_value("hr")
     await expect(page.get_by_label("shared")).not_to_be_checked()
     await expect(page.locator(".hit")).to_have_count(1)  # with the tag
+    await expect(page.get_by_text("Scopes, filter and ranking (2 set)")).to_be_visible()
+    await expect(page.locator(".hit")).to_be_in_viewport()  # what is set is not in its way
+
+
+async def test_the_page_says_that_it_searches(console: Console, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    page, is_seen = console.page, asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        await is_seen.wait()
+        await route.continue_()
+
+    await page.route("**/v1/search", answer_late)
+    await console.open(ana.key, "#/search?query=annual+leave")
+    await expect(page.get_by_text("Searching")).to_have_count(1)
+    is_seen.set()
+
+    await expect(page.locator(".hit")).to_have_count(1)
+    await expect(page.get_by_text("Searching")).to_have_count(0)
 
 
 @pytest.mark.thorough
