@@ -3,6 +3,7 @@
  * The key lives in this module alone: no storage, no cookie, no address holds it. */
 
 const OFFLINE = "unreachable";
+const ENDED = 401;
 
 let key = "";
 let onEnded = () => {};
@@ -22,6 +23,11 @@ export class Problem extends Error {
 
   get isOffline() {
     return this.kind === OFFLINE;
+  }
+
+  /** Whether the key of the session is no longer taken. */
+  get isEnded() {
+    return this.status === ENDED;
   }
 }
 
@@ -74,7 +80,7 @@ export async function call(method, path, { body, raw, query, headers = {}, signa
     return { status: response.status, headers: response.headers, data, ms };
   }
   const problem = parseProblem(response, text);
-  if (problem.status === 401 && as === undefined && used === key) onEnded(problem);
+  if (problem.isEnded && as === undefined && used === key) onEnded(problem);
   throw problem;
 }
 
@@ -102,5 +108,7 @@ function parseProblem(response, text) {
     document = { title: `Status ${response.status}`, detail: "The answer is no JSON." };
   }
   const { headers, status } = response;
+  // To a caller of the API it tells a header; here one has a field for the key.
+  if (status === ENDED) document = { ...document, title: "The key is not taken", detail: "This key is mistyped, revoked or expired." };
   return new Problem(status, document, headers.get("retry-after"), headers.get("x-request-id"));
 }

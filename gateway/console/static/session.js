@@ -3,7 +3,7 @@
 import { forget } from "./address.js";
 import { call, observe, setKey } from "./api.js";
 import { fill, h } from "./dom.js";
-import { field, note, openDialog, submit } from "./ui.js";
+import { BACK, field, note, openDialog, submit } from "./ui.js";
 
 let caller = null;
 
@@ -47,10 +47,10 @@ export function showExpired(problem, onOther) {
   const before = caller;
   const content = (close) => [
     note("warn", problem.message),
-    h("p", {}, "What you have typed is still there. Repeat your last action afterwards."),
+    h("p", {}, "What you have typed is still there. What was to be saved, save again."),
     keyForm("Log in", () => {
       close();
-      if (isSame(before, caller)) return;
+      if (isSame(before, caller)) return document.dispatchEvent(new Event(BACK));
       forget();
       onOther();
     }),
@@ -84,15 +84,16 @@ function keyForm(label, onEntered) {
     {
       onsubmit: async (event) => {
         event.preventDefault();
-        const isRight = await submit(event.target, place, async () => {
+        const logIn = async () => {
           const typed = input.value.trim();
           if (!/^[\x21-\x7e]+$/.test(typed)) {
             throw Object.assign(new Error("A key has no spaces and no letters with accents."), { title: "This is no key" });
           }
           caller = (await call("GET", "/v1/caller", { as: typed })).data;
           setKey(typed);
-        });
-        if (isRight) onEntered();
+          onEntered();
+        };
+        await submit(event.target, place, logIn, { isRead: true });
       },
     },
     // Password managers want a name beside a password.

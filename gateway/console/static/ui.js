@@ -117,11 +117,11 @@ export function loading(label = "Loading") {
   );
 }
 
-export const BACK = "gateway-back"; // the document's event once the gateway answers again
+export const BACK = "gateway-back"; // the document's event once the gateway answers the caller again
 
-/** If the gateway was away, do what only reads again once it is back. */
+/** If the gateway was away or the key ended, do what only reads again once there is an answer. */
 function repeatWhenBack(problem, again) {
-  if (problem.isOffline) document.addEventListener(BACK, again, { once: true });
+  if (problem.isOffline || problem.isEnded) document.addEventListener(BACK, again, { once: true });
 }
 
 const loads = new WeakMap(); // by element, the last call of `load`, which alone may fill it

@@ -102,6 +102,7 @@ class TestLoggingIn:
         await expect(page.get_by_role("alert")).to_contain_text("This is no key")
         await console.log_in("nh_no-such-key")
         await expect(page.get_by_role("alert")).to_contain_text("revoked or expired")
+        await expect(page.get_by_role("alert")).not_to_contain_text("Bearer")
         await console.log_in(ana.key)
 
         await expect(page.locator("header")).to_contain_text("ana")
@@ -139,6 +140,7 @@ class TestLoggingIn:
         await console.log_in(keys[1]["key"])
         await expect(dialog).to_have_count(0)
         await expect(question).to_have_value("my secret question")
+        await expect(page.locator("section .empty")).to_contain_text("No hit")  # asked again
         await lose(keys[1]["id"])
         await console.log_in(ana.key)
 
@@ -178,16 +180,20 @@ async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         await ana.put("leave", "Everybody gets 25 days of annual leave.")
-        console = await tab(context, url)
+        console, entering = await tab(context, url), await tab(context, url)
         await console.open(ana.key)
         await console.page.get_by_label("Question", exact=True).fill("annual leave")
+        await entering.page.goto(f"{url}/console")
 
+    await entering.log_in(ana.key)
+    await expect(entering.page.get_by_role("alert")).to_contain_text("does not answer")
     await console.page.get_by_role("button", name="Search", exact=True).click()
     await expect(console.page.get_by_role("alert")).to_contain_text("does not answer")
     async with serving(settings, embedder, port=urlsplit(url).port or 0):
         await expect(console.page.locator(".status")).to_contain_text("is back")
 
         await expect(console.page.locator(".hit")).to_have_count(1)
+        await expect(entering.page.locator("header")).to_contain_text("ana")
         await context.close()
 
 
