@@ -9,19 +9,24 @@ BEGIN_S = 2.0  # before this, no speed is told
 
 
 class Pace:
-    """The speed over the last half a minute. total: of items; None if it is unknown."""
+    """The speed over the last half a minute. total: of items; None if it is unknown.
+
+    It counts from the first items that are done: before them a model is loaded, once.
+    """
 
     def __init__(self, total: int | None, clock_s: Callable[[], float]) -> None:
         self._total = total
         self._clock_s = clock_s
         self.started_s = self._now_s = clock_s()
-        self._samples = deque([(self.started_s, 0)])
+        self._samples = deque[tuple[float, int]]()
         self._items = 0
 
     def record(self, items: int) -> float:
         """Take the number of items that are done by now; returns the time."""
         self._now_s, self._items = self._clock_s(), items
-        if self._now_s - self._samples[-1][0] >= SAMPLE_S:
+        if not items:
+            return self._now_s
+        if not self._samples or self._now_s - self._samples[-1][0] >= SAMPLE_S:
             self._samples.append((self._now_s, items))
         while len(self._samples) > 1 and self._samples[1][0] <= self._now_s - WINDOW_S:
             self._samples.popleft()
@@ -30,6 +35,8 @@ class Pace:
     @property
     def items_per_s(self) -> float | None:
         """None at the beginning, and while nothing is done."""
+        if not self._samples:
+            return None
         since_s, items = self._samples[0]
         if self._now_s - since_s < BEGIN_S or self._items <= items:
             return None

@@ -69,6 +69,21 @@ def test_the_time_that_is_left_follows_the_speed_of_the_last_half_minute() -> No
     assert pace.left_s == 940.0
 
 
+def test_what_is_loaded_before_the_first_batch_is_no_part_of_the_speed() -> None:
+    now_s = 0.0
+    pace = Pace(1_500, lambda: now_s)
+    pace.record(0)
+    now_s = 10.0
+    pace.record(64)
+    assert (pace.items_per_s, pace.left_s) == (None, None)
+
+    now_s = 12.0
+    pace.record(364)
+
+    assert pace.items_per_s == 150.0
+    assert pace.left_s == (1_500 - 364) / 150.0
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
@@ -107,12 +122,13 @@ def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
 
 def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
     source = open_source(KINDS["csv"], tmp_path / "leads.csv", Defaults(), name=None, columns={})
-    report = Report(documents=1_200)
-    report.refuse(RefusedItem("x", "y"))
+    reports = [Report(documents=documents) for documents in (400, 800, 1_200)]
+    for report in reports:
+        report.refuse(RefusedItem("x", "y"))
 
-    lines = told(source, [report] * 3).splitlines()
+    lines = told(source, reports).splitlines()
 
-    assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
+    assert lines == ["leads: 1,201, 200.0/s, 0 embedded, 0% reused"]
 
 
 def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
