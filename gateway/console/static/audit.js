@@ -58,7 +58,7 @@ function details({ documents = [], first: _first, last: _last, ...others }) {
   const told = Object.entries(others).filter(([, value]) => value?.length !== 0).map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
   return h(
     "div",
-    {},
+    { class: "piece" },
     entries.slice(0, SHOWN_DOCUMENTS).map(([id, change]) => h("div", {}, documentLink(id), change && h("span", { class: "muted" }, ` ${typeof change === "string" ? change : JSON.stringify(change)}`))),
     entries.length > SHOWN_DOCUMENTS && h("div", { class: "muted small" }, `and ${formatNumber(entries.length - SHOWN_DOCUMENTS)} more`),
     told.length > 0 && h("div", { class: "muted small" }, told.join(", ")),

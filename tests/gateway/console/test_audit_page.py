@@ -78,3 +78,22 @@ async def test_names_are_text_and_axe_finds_nothing(
     await console.page.set_viewport_size(PHONE)
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+async def test_long_details_are_not_cut_off(console: Console, admin: Caller) -> None:
+    """The row is one of many passages, which a log has only after some time."""
+    name = "x" * 200
+    row = {
+        "number": 1, "at": "2025-01-01T00:00:00Z", "key_id": "key_1", "subject": "ana",
+        "action": "documents.read", "target": name, "hash": "a" * 64,
+        "details": {"documents": [name], "chunks": {name: [1, 2]}, "answers": 1},
+    }  # fmt: skip
+    page = console.page
+    listed = {"rows": [row], "cursor": None}
+    await page.route("**/v1/audit/log*", lambda route: route.fulfill(json=listed))
+    await console.open(admin.key, "#/audit")
+
+    await expect(page.locator("tbody")).to_contain_text(f'chunks: {{"{name}"')
+    wider = await page.locator(".scroll").evaluate("it => it.scrollWidth - it.clientWidth")
+    assert wider <= 0
+    assert await console.violations() == []
