@@ -35,7 +35,7 @@ export function showLogin(place, onEntered) {
       ),
     ),
   );
-  place.querySelector("input").focus();
+  place.querySelector("input[name=key]").focus();
 }
 
 /**

@@ -95,7 +95,7 @@ class TestLoggingIn:
     ) -> None:
         page = console.page
         await page.goto(f"{console.url}/console")
-        await page.wait_for_selector("form")
+        await expect(page.get_by_label("Key")).to_be_focused()
         assert await console.violations() == []
 
         await console.log_in("chave única")  # without a request
