@@ -32,7 +32,7 @@ export function confidenceCard(stored, scores, { isOpen, onSaved }) {
   const form = h(
     "form",
     { "aria-label": "Least score", onsubmit: (event) => (event.preventDefault(), submit(form, place, save)) },
-    h("p", { class: "muted small" }, "An answer is flagged if no hit reaches the least score. Without a number the gateway's own holds; if it has none either, each question has one that is measured for it, and no answer is flagged."),
+    h("p", { class: "muted small" }, "An answer is flagged if no hit reaches the least score. Without a number the gateway's own holds; if it has none either, the embedder's, which is measured for short questions in the documents' language; answers to others are then not flagged."),
     h("div", { class: "grid" },
       field("Least score", score, { name: "score_min", hint: "0 to 1" }),
       field("Of single sources", sources, { name: "sources", hint: "one a line, such as wiki: 0.4" }),
