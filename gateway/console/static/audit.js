@@ -53,7 +53,7 @@ function rowTable({ rows, cursor }) {
 }
 
 /** documents: a list of those that were seen, or what happened to each. */
-function details({ documents = [], first: _first, last: _last, chunks: _chunks, ...others }) {
+function details({ documents = [], first: _first, last: _last, ...others }) {
   const entries = Array.isArray(documents) ? documents.map((id) => [id, ""]) : Object.entries(documents);
   const told = Object.entries(others).filter(([, value]) => value?.length !== 0).map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
   return h(

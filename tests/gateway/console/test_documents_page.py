@@ -195,7 +195,7 @@ async def test_an_admin_learns_why_somebody_sees_it_or_not(
 
     await expect(region).to_contain_text("eve cannot read it")
     await region.get_by_role("link", name="Who was shown it").click()
-    await expect(console.page.get_by_label("Document")).to_have_value("leave")
+    await expect(console.page.get_by_role("searchbox", name="Document")).to_have_value("leave")
     await console.page.go_back()
     await expect(region).to_contain_text("eve cannot read it")
     await console.page.go_back()
