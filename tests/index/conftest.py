@@ -38,7 +38,7 @@ def connected(url: str, *, logged: bool = True) -> AbstractAsyncContextManager[D
     return connect(
         url,
         connections_max=10,
-        statement_timeout_s=10,
+        statement_timeout_s=60,
         observe=lambda _name, _seconds: None,
         announce=announce_to_nobody,
         logged=logged,
