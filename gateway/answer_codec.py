@@ -21,7 +21,7 @@ _BETWEEN_HITS = b'},{"chunk_id":'
 
 
 def encode_answer(answer: Mapping[str, Any]) -> bytes:
-    """The answer as it is sent; its hits come first, and of each the field chunk_id."""
+    """The answer as it is sent: its hits come first, and `chunk_id` first in each hit."""
     hits = [orjson.Fragment(_encode(hit)) for hit in answer["hits"]]
     return _encode({**answer, "hits": hits})
 

@@ -1,21 +1,21 @@
 """What extensions bring to the services of a process, as the settings name it."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
 from pydantic import BaseModel
 
-from gateway.configured import configured_reranker, configured_tracing, configured_web_tokens
+from gateway.configured import (
+    configured_reranker,
+    configured_tracing,
+    configured_web_tokens,
+    of_one_extension,
+)
 from gateway.documents.document_services import MakePreprocessor
-from gateway.errors import CommandError
-from gateway.extension import Extension
 from gateway.installed_extensions import contributions, search_fields_off, switched_on
 from gateway.search.search_steps import OpenSearchSteps
 from gateway.services import Brought
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Service
-
-T = TypeVar("T")
 
 
 def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> Brought:
@@ -36,22 +36,11 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
 
 def preprocessor(settings: Settings) -> MakePreprocessor | None:
     """What chunks and summarises documents with a language model. Raises `CommandError`."""
-    return _of_one(settings, lambda each: each.preprocessor, "preprocess documents")
+    return of_one_extension.find(settings, lambda each: each.preprocessor, "preprocess documents")
 
 
 def search_steps(settings: Settings) -> OpenSearchSteps | None:
     """What serves the fields of searches that need an extension. Raises `CommandError`."""
-    return _of_one(settings, lambda each: each.search_steps, "bring steps of searches")
-
-
-def _of_one(settings: Settings, part: Callable[[Extension[Any]], T | None], do: str) -> T | None:
-    """What one extension that is on brings; None if none does. Raises `CommandError` if two do."""
-    brought = {
-        name: found
-        for name, extension in switched_on(settings.extensions_off).items()
-        if (found := part(extension)) is not None
-    }
-    if len(brought) > 1:
-        names = " and ".join(brought)
-        raise CommandError(f"{names} {do}: add one to NEARHIT_EXTENSIONS_OFF")
-    return next(iter(brought.values()), None)
+    return of_one_extension.find(
+        settings, lambda each: each.search_steps, "bring steps of searches"
+    )

@@ -1,8 +1,7 @@
 """What verifies web tokens, if the settings name their keys: of one of the extensions."""
 
 from gateway.auth.web_token_kind import WebTokens
-from gateway.errors import CommandError
-from gateway.installed_extensions import switched_on
+from gateway.configured import of_one_extension
 from gateway.settings.settings import Settings
 
 _NAMES = ("jwt_jwks_url", "jwt_secret", "jwt_issuer", "jwt_audience", "mcp_resource_url")
@@ -16,14 +15,9 @@ def find(settings: Settings) -> WebTokens | None:
     named = [name for name in _NAMES if getattr(settings, name) is not None]
     if not named:
         return None
-    extensions = switched_on(settings.extensions_off).values()
-    brought = [each.web_tokens for each in extensions if each.web_tokens is not None]
-    if len(brought) != 1:
-        raise CommandError(
-            f"NEARHIT_{named[0].upper()} needs one extension that reads web tokens; {len(brought)} "
-            "of those that are on do"
-        )
-    return brought[0]
+    return of_one_extension.require(
+        settings, lambda each: each.web_tokens, "read web tokens", named[0]
+    )
 
 
 def check(settings: Settings) -> None:

@@ -2,8 +2,8 @@
 
 Rights and documents are read first; then a service ranks hits, a model writes, or the request waits
 for a thread. Meanwhile a key may be revoked, a member removed, or a document deleted or shared with
-fewer. So whatever is sent more than `CONFIRMED_S_MAX` after its rights were read, or last
-confirmed, is confirmed:
+fewer. So a response is confirmed if it is sent more than `CONFIRMED_S_MAX` after the rights of its
+caller were read or last confirmed:
   1. The caller and the tenant's revisions are read again. If nothing has moved, that is all.
   2. If the rights differ from those that the hits and documents were read with, it is not valid.
   3. If a revision has risen, one statement counts the shown documents that the caller may see. The

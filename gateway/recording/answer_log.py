@@ -51,7 +51,8 @@ AnswerWatcher: TypeAlias = Callable[[LoggedAnswer], None]
 class AnswerLog:
     """now_s: seconds since 1970.
 
-    watchers: of all answers. question_watchers: of those to questions. Both with the extensions'.
+    watchers: told of all answers. question_watchers: told of those to questions. Extensions add
+        their own.
     """
 
     def __init__(self, now_s: Callable[[], float]) -> None:
