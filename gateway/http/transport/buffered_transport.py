@@ -14,6 +14,8 @@ class BufferedTransport:
     """A transport that buffers writes until `flush`, or until the event loop's next iteration.
 
     end: closes the transport, at once or when the peer has read what was written.
+    held_bytes: of what was written since the system had taken all: it stays in memory, whole, until
+    the last of it is taken.
     """
 
     def __init__(self, transport: asyncio.Transport, end: Callable[[], None] | None = None) -> None:
@@ -23,6 +25,7 @@ class BufferedTransport:
         self._loop = asyncio.get_running_loop()
         self._pieces: list[bytes] = []
         self._size_bytes = 0
+        self.held_bytes = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -50,6 +53,13 @@ class BufferedTransport:
 
     def flush(self) -> None:
         if self._pieces and not self._transport.is_closing():
-            self._transport.write(b"".join(self._pieces))
+            self.send(b"".join(self._pieces))
         self._pieces.clear()
         self._size_bytes = 0
+
+    def send(self, message: bytes) -> None:
+        """Write the message at once, behind nothing that is buffered."""
+        if not self._transport.get_write_buffer_size():
+            self.held_bytes = 0
+        self.held_bytes += len(message)
+        self._transport.write(message)

@@ -52,6 +52,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
         buffered = BufferedTransport(transport, self._end)
         super().connection_made(cast("asyncio.Transport", buffered))
+        transport.set_write_buffer_limits(0)  # writing pauses until the system has taken all
         self._buffered = buffered
         self._raw_transport = transport
         self._connections: Connections = self.app_state["connections"]
@@ -140,12 +141,7 @@ class Connection(HttpToolsProtocol):
         A client that reads no byte for `send_deadline_s` meanwhile is disconnected.
         """
         self._buffered.flush()
-        transport = self._raw_transport
-        while transport.get_write_buffer_size() and not transport.is_closing():
-            transport.set_write_buffer_limits(0)  # pauses writing until nothing is left
-            await self.flow.drain()
-            if not transport.is_closing():
-                transport.set_write_buffer_limits()
+        await self.flow.drain()
 
     def pause_writing(self) -> None:
         self._stall()
@@ -216,7 +212,7 @@ class Connection(HttpToolsProtocol):
                 (b"x-request-id", trace.request_id.encode()),
                 *(() if self._keeps_alive else ((b"connection", b"close"),)),
             ]
-            self._raw_transport.write(_http_message(response, headers))
+            self._buffered.send(_http_message(response, headers))
             self.was_used = True
             if trace.tenant != self.tenant:
                 self.prove(trace.tenant)
@@ -384,10 +380,21 @@ class Connection(HttpToolsProtocol):
 
     def _stall(self) -> None:
         if self._stalled is None:
-            self._stalled = self.loop.call_later(
-                self._limits.send_deadline_s, self._raw_transport.abort
-            )
-            self._connections.hold_unsent(self, self._raw_transport.get_write_buffer_size())
+            self._await_reader()
+            self._connections.hold_unsent(self, self._buffered.held_bytes)
+
+    def _await_reader(self) -> None:
+        """Close the connection if its client takes no byte until the deadline."""
+        unsent_bytes = self._raw_transport.get_write_buffer_size()
+        self._stalled = self.loop.call_later(
+            self._limits.send_deadline_s, self._end_deaf, unsent_bytes
+        )
+
+    def _end_deaf(self, unsent_bytes: int) -> None:
+        if self._raw_transport.get_write_buffer_size() < unsent_bytes:
+            self._await_reader()
+        else:
+            self._raw_transport.abort()
 
     def _unstall(self) -> None:
         if self._stalled is not None:

@@ -1,6 +1,7 @@
 """What reaches a transport when a response is written in pieces, or memory answers late."""
 
 import asyncio
+import socket
 from typing import cast
 
 import pytest
@@ -42,20 +43,29 @@ class Recorded(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
 
-def unlimited() -> Connections:
-    limits = ConnectionLimits(1_000, 60.0, 60.0, 10, 10, 1_000_000)
+
+def limited(*, send_deadline_s: float = 60.0, unsent_bytes_max: int = 10_000_000) -> Connections:
+    limits = ConnectionLimits(1_000, 60.0, send_deadline_s, 10, 10, unsent_bytes_max)
     return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 
-def connected(transport: Recorded, app: ASGIApp, known_heads: object) -> Connection:
+def connection_of(
+    app: ASGIApp,
+    known_heads: object,
+    connections: Connections,
+    kind: type[Connection] = Connection,
+) -> Connection:
     config = uvicorn.Config(app, log_config=None)
     config.load()
-    protocol = Connection(
-        config,
-        ServerState(),
-        {"connections": unlimited(), "known_heads": known_heads, "turns": FairTurns()},
-    )
+    state = {"connections": connections, "known_heads": known_heads, "turns": FairTurns()}
+    return kind(config, ServerState(), state)
+
+
+def connected(transport: Recorded, app: ASGIApp, known_heads: object) -> Connection:
+    protocol = connection_of(app, known_heads, limited())
     protocol.connection_made(transport)
     return protocol
 
@@ -187,6 +197,89 @@ async def test_nothing_is_sent_to_a_caller_that_has_gone_meanwhile() -> None:
     held.close()
 
     assert transport.written == []
+
+
+class Deaf:
+    """A client over a real socket that takes as much of a large response as the test says."""
+
+    BODY_BYTES = 1_000_000
+
+    def __init__(self, connections: Connections) -> None:
+        self.was_lost = was_lost = asyncio.Event()
+
+        class Watched(Connection):
+            def connection_lost(self, exc: Exception | None) -> None:
+                super().connection_lost(exc)
+                was_lost.set()
+
+        self._loop = asyncio.get_running_loop()
+        self._near, self._far = socket.socketpair()
+        for each in (self._near, self._far):
+            each.setblocking(False)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+        app = cast("ASGIApp", Response(bytes(self.BODY_BYTES)))
+        self._protocol = connection_of(app, NoHeads(), connections, Watched)
+
+    async def ask(self) -> None:
+        await self._loop.connect_accepted_socket(lambda: self._protocol, self._near)
+        await self._loop.sock_sendall(self._far, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    async def take(self, size_bytes: int) -> None:
+        while size_bytes > 0:
+            received = await self._loop.sock_recv(self._far, min(size_bytes, 65_536))
+            assert received
+            size_bytes -= len(received)
+
+    async def end(self) -> None:
+        await asyncio.wait_for(self.was_lost.wait(), 10)
+        self._far.close()
+
+
+async def test_a_response_counts_whole_until_its_last_byte_is_taken() -> None:
+    """The system takes a part of it at once; the worker holds all of it."""
+    deaf = Deaf(limited(unsent_bytes_max=Deaf.BODY_BYTES))
+
+    await deaf.ask()
+
+    await deaf.end()
+
+
+async def test_a_client_that_leaves_the_last_bytes_is_cut_off() -> None:
+    deaf = Deaf(limited(send_deadline_s=0.2))
+    await deaf.ask()
+
+    await deaf.take(Deaf.BODY_BYTES - 30_000)
+
+    await deaf.end()
+
+
+class Taken(Recorded):
+    """Its client takes 100 bytes until each deadline, as long as there are more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unsent_bytes = 1_000
+        self.was_aborted = asyncio.Event()
+
+    def get_write_buffer_size(self) -> int:
+        size_bytes = self.unsent_bytes
+        self.unsent_bytes = max(100, size_bytes - 100)
+        return size_bytes
+
+    def abort(self) -> None:
+        self.was_aborted.set()
+
+
+async def test_a_client_that_takes_its_response_slowly_is_not_cut_off() -> None:
+    transport = Taken()
+    protocol = connection_of(cast("ASGIApp", None), NoHeads(), limited(send_deadline_s=0.01))
+    protocol.connection_made(transport)
+
+    protocol.pause_writing()
+    await asyncio.wait_for(transport.was_aborted.wait(), 10)
+
+    assert transport.unsent_bytes == 100
+    protocol.connection_lost(None)
 
 
 async def test_a_lost_connection_is_freed_with_the_body_of_its_request() -> None:
