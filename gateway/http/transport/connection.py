@@ -405,7 +405,7 @@ class Connection(HttpToolsProtocol):
 
 def _http_message(response: Response, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The response as HTTP/1.1 with these headers instead of its own."""
-    lines = [b"%b: %b\r\n" % header for header in headers]
+    lines = map(b"%b: %b\r\n".__mod__, headers)
     return b"".join((STATUS_LINE[response.status_code], *lines, b"\r\n", bytes(response.body)))
 
 
