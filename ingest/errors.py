@@ -4,6 +4,7 @@ DocumentContended   concurrent writes kept changing the document before the comm
 DocumentOfOtherOrigin  the document was read from another folder of the same source
 DocumentTooLong     the document has more chunks or metadata than allowed
 JobRefused          the job can never succeed
+JobUnfinished       the job's turn is over
 NotImportable       what should be imported can't be read, or not as asked
 NotReembedded       the tenant could not be moved to another embedder's space
 PublishingRefused   the document would be public, and the writer may not publish it
@@ -42,6 +43,10 @@ class NotReembedded(Exception):
 
 class JobRefused(Exception):
     """The job can never succeed, so a retry is useless. The message quotes no document."""
+
+
+class JobUnfinished(Exception):
+    """The job goes on where it stopped when those of others have had their turn."""
 
 
 class PublishingRefused(Exception):

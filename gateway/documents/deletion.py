@@ -28,6 +28,7 @@ from index.tenants import tenant_deletion
 from index.tenants.tenant_deletion import TenantDeletion
 from index.vocabulary import pruning
 from index.vocabulary.pruning import VocabularyPruning
+from ingest.worker.job_turn import JobTurn
 
 DROP_ANSWERS = (
     "cached_answers.drop"  # the kind of jobs that drop cached answers when Redis is available again
@@ -167,17 +168,17 @@ class RemoveTenantJob:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        services, run = self._services, job.run
+        services, run, turn = self._services, job.run, JobTurn()
         tenant = job.target.removeprefix(tenant_deletion.target(""))
         deletion = TenantDeletion(services.stores.database)
         counts = await deletion.progress(job.job_id)
         if await deletion.exists(tenant):
             await deletion.wait_for_writers(tenant)
             while await deletion.remove_documents(tenant, run, counts):
-                pass
+                turn.require()
             for kind in ("embeddings", "words", "event_versions"):
                 while await deletion.remove_rows(tenant, kind, run, counts):
-                    pass
+                    turn.require()
             await deletion.drop_partition(tenant)
             await deletion.end(tenant, run, counts)
         cached = await services.store.drop_tenant(tenant)

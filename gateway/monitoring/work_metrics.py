@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from gateway.monitoring.metric_registry import MetricRegistry
 
-JobOutcome: TypeAlias = Literal["done", "refused", "error"]
+JobOutcome: TypeAlias = Literal["done", "refused", "unfinished", "error"]
 
 _BUCKETS_S = (0.01, 0.05, 0.2, 1, 5, 20, 60, 300, 1_200)
 
@@ -14,7 +14,8 @@ class WorkMetrics:
         self._jobs = registry.histogram(
             "job_duration_seconds",
             "Duration of one attempt at a job in seconds. done: it succeeded; refused: it can "
-            "never succeed; error: it is tried again unless it was the last attempt.",
+            "never succeed; unfinished: its turn was over, and it goes on later; error: it is "
+            "tried again unless it was the last attempt.",
             "kind",
             "outcome",
             buckets=_BUCKETS_S,

@@ -8,7 +8,7 @@ from gateway.monitoring.work_metrics import JobOutcome, WorkMetrics
 from gateway.tracing.tracing import Tracing
 from index.errors import SourceReserved, TenantMissing
 from index.jobs.job_queue import ClaimedJob
-from ingest.errors import DocumentTooLong, JobRefused
+from ingest.errors import DocumentTooLong, JobRefused, JobUnfinished
 from ingest.worker.job_worker import Handler
 
 _REFUSALS = (JobRefused, DocumentTooLong, SourceReserved, TenantMissing)  # as `job_worker` has them
@@ -40,6 +40,9 @@ class _MeasuredHandler:
             outcome = "done"
         except _REFUSALS:
             outcome = "refused"
+            raise
+        except JobUnfinished:
+            outcome = "unfinished"
             raise
         finally:
             self._metrics.job(job.kind, outcome, time.perf_counter() - started_s)

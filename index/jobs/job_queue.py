@@ -78,7 +78,7 @@ class JobLease:
 class ClaimedJob:
     """A job that a worker has claimed and must do now.
 
-    trace: in which it was enqueued.
+    progress: of its earlier runs. trace: in which it was enqueued.
     """
 
     run: JobLease
@@ -92,6 +92,7 @@ class ClaimedJob:
     payload: bytes
     attempts_max: int
     due_at: datetime
+    progress: Mapping[str, Any] = field(default_factory=dict)
     trace: TraceContext | None = None
 
 
@@ -415,5 +416,6 @@ def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
         payload=row["payload"],
         attempts_max=row["attempts_max"],
         due_at=row["due_at"],
+        progress=row["progress"] or {},
         trace=None if traceparent is None else TraceContext(traceparent, row["tracestate"]),
     )

@@ -127,7 +127,7 @@ UPDATE jobs SET
 WHERE job_no = (SELECT job_no FROM candidates ORDER BY running, due_at, job_no LIMIT 1)
 RETURNING
     job_no, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
-    sequence, traceparent, tracestate;
+    sequence, progress, traceparent, tracestate;
 
 -- name: renew
 -- $1 lease, $2 its seconds, $3 job_no of the jobs

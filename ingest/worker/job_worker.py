@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import structlog
@@ -32,7 +33,14 @@ from index.errors import (
     TenantMissing,
 )
 from index.jobs.job_queue import CHANNEL, ClaimedJob, JobQueue
-from ingest.errors import DocumentContended, DocumentTooLong, JobRefused, PublishingRefused
+from ingest.errors import (
+    DocumentContended,
+    DocumentTooLong,
+    JobRefused,
+    JobUnfinished,
+    PublishingRefused,
+)
+from ingest.worker import job_slot
 from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 
 _AWAY_PAUSE_S = 1.0  # between two attempts to reach the database
@@ -114,6 +122,8 @@ class Worker:
             result = await handler(claimed)
         except JobLost:
             log.info("job", state="lost", **log_fields)
+        except JobUnfinished:
+            await self.jobs.reschedule(run, None, due_s=0.0, counts=False)
         except BudgetSpent as error:
             await self.jobs.reschedule(run, str(error), due_s=self.limits.spent_s, counts=False)
         except (
@@ -179,4 +189,5 @@ class _Entrypoint:
     handler: Handler
 
     async def __call__(self, ticket: Ticket) -> None:
-        await self.worker.do(self.repository.claimed[ticket.id], self.handler)
+        with job_slot.left_by(partial(self.repository.leave_slot, ticket.id)):
+            await self.worker.do(self.repository.claimed[ticket.id], self.handler)

@@ -17,6 +17,7 @@ from pgqueuer.domain.models import HealthCheckEvent, TableChangedEvent
 from pgqueuer.domain.models import Job as Ticket
 from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
 
+from common.shares.budget import FairBudget
 from index.errors import DatabaseUnavailable
 from index.jobs.job_queue import ClaimedJob, JobQueue
 
@@ -48,6 +49,11 @@ class WorkerLimits:
         """Concurrent jobs of this worker that may run for hours; the other half is for writes."""
         return max(1, self.jobs_max // 2)
 
+    @property
+    def waiting_jobs_max(self) -> int:
+        """Jobs of this worker that have left their slot: see `job_slot`. A starting value."""
+        return 8 * self.jobs_max
+
     def pause_after_s(self, attempts: int) -> float:
         """The pause after this number of attempts."""
         longest_s = min(self.pause_s * 2.0 ** (attempts - 1), self.pause_s_max)
@@ -61,6 +67,7 @@ class PgqueuerRepositoryAdapter:
     long_kinds: those of the kinds whose jobs may run for hours.
     stop: once it is set, no job starts.
     claimed: the running jobs; at_work: the manager's view of them, which lags a little.
+    waiting: those of them that have left their slot.
     """
 
     jobs: JobQueue
@@ -70,10 +77,16 @@ class PgqueuerRepositoryAdapter:
     long_kinds: Collection[str]
     stop: asyncio.Event
     claimed: dict[JobId, ClaimedJob] = field(default_factory=dict)
+    waiting: dict[JobId, ClaimedJob] = field(default_factory=dict)
     at_work: Mapping[JobId, object] = field(default_factory=dict)
     qbe: QueryBuilderEnvironment = field(default_factory=QueryBuilderEnvironment)
     _manager: UUID | None = None
     _driver: "_Driver | None" = None
+    _places: FairBudget = field(init=False)
+
+    def __post_init__(self) -> None:
+        most = self.limits.waiting_jobs_max
+        self._places = FairBudget(total_max=most, tenant_max=max(1, most // 2))
 
     @property
     def driver(self) -> "_Driver":
@@ -83,7 +96,7 @@ class PgqueuerRepositoryAdapter:
 
     async def dequeue(self, *, queue_manager_id: UUID, **_: object) -> list[Ticket]:
         self._manager = queue_manager_id
-        if self.stop.is_set() or len(self.claimed) >= self.limits.jobs_max:
+        if self.stop.is_set() or self._slots_in_use() >= self.limits.jobs_max:
             return []
         claimed = await self.jobs.claim(
             queue_manager_id,
@@ -102,8 +115,22 @@ class PgqueuerRepositoryAdapter:
         self.claimed[ticket.id] = claimed
         return [ticket]
 
+    def leave_slot(self, job_id: JobId) -> None:
+        """Let another job have the slot of this one, as `job_slot.leave` says."""
+        claimed = self.claimed[job_id]
+        if job_id not in self.waiting and self._places.take(claimed.tenant) is None:
+            self.waiting[job_id] = claimed
+            self.driver.notify("")
+
+    def _slots_in_use(self) -> int:
+        return len(self.claimed) - len(self.waiting)
+
     def _claimable_kinds(self) -> list[str]:
-        long_jobs = sum(job.kind in self.long_kinds for job in self.claimed.values())
+        long_jobs = sum(
+            job.kind in self.long_kinds
+            for job_id, job in self.claimed.items()
+            if job_id not in self.waiting
+        )
         if long_jobs < self.limits.long_jobs_max:
             return [*self.kinds]
         return [kind for kind in self.kinds if kind not in self.long_kinds]
@@ -116,6 +143,8 @@ class PgqueuerRepositoryAdapter:
             if status == "canceled":
                 await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
             del self.claimed[ticket.id]
+            if self.waiting.pop(ticket.id, None) is not None:
+                self._places.give_back(claimed.tenant)
         self.driver.notify("")  # a job can be claimed now, perhaps not yet when this one ended
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:

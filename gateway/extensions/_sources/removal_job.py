@@ -12,6 +12,7 @@ from index.documents.event_versions import Reading
 from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
 from ingest.worker.job_progress import REPORT_S
+from ingest.worker.job_turn import TURN_S_MAX, JobTurn
 from ingest.write.writer import Writer
 
 
@@ -20,16 +21,18 @@ class RemoveSourceJob:
     """Removes a source and its documents, each with the same deletion as by its owner.
 
     Documents written after the removal was requested stay, and so does the source.
+    turn_s: after which another job has its turn.
     """
 
     stores: Stores
     sources: SourceStore
     writer: Writer
+    turn_s: float = TURN_S_MAX
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         assert job.source is not None, "a job of this kind has a source"
-        removed = 0
-        reading = Reading(job.run.sequence, job.run)
+        removed: int = job.progress.get("removed", 0)
+        reading, turn = Reading(job.run.sequence, job.run), JobTurn(self.turn_s)
         reported_s = now_s = asyncio.get_running_loop().time()
         while documents := await self.stores.documents.of_source(
             job.tenant, job.source, until=reading.sequence
@@ -41,9 +44,10 @@ class RemoveSourceJob:
                     )
                     removed += 1
                 now_s = asyncio.get_running_loop().time()
-                if now_s - reported_s > REPORT_S:
+                if now_s - reported_s > REPORT_S or turn.is_over:
                     reported_s = now_s
                     await self.stores.jobs.progress(job.run, {"removed": removed})
+                    turn.require()
         await self.sources.remove(job.tenant, job.source)
         return {"removed": removed}
 

@@ -1,6 +1,7 @@
 """A kind of sources that the worker reads, which an extension contributes."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +12,14 @@ from gateway.extensions._sources.sync.report import Report
 
 
 class SourceReader(Protocol):
-    """Reads sources of a kind. config: the `settings` of the source's body."""
+    """Reads sources of a kind. config: the `settings` of the source's body.
+
+    needs_slot: whether a reading holds a slot of the worker's jobs; not one that mostly waits for a
+        host, and works in shares of its own.
+    """
+
+    @property
+    def needs_slot(self) -> bool: ...
 
     def denial_reason(self, config: Any, /) -> str | None:
         """The reason why this server may not read the source; None if it may."""
@@ -25,9 +33,9 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceKind:
-    """body: the configuration of such a source. reader: makes what reads them, with the
+    """body: the configuration of such a source. open_reader: makes what reads them, with the
     extension's settings.
     """
 
     body: type[SourceConfiguration]
-    reader: Callable[[Services, Any], SourceReader]
+    open_reader: Callable[[Services, Any], AbstractAsyncContextManager[SourceReader]]

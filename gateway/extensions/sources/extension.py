@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 import structlog
@@ -29,20 +29,24 @@ log = structlog.get_logger()
 @asynccontextmanager
 async def _open(services: Services, own: SourceSettings) -> AsyncIterator[SourceServices]:
     sources = SourceStore(services.stores.database, default_quotas(services.settings))
-    kinds = SourceKinds(
-        services.settings,
-        own.dir,
-        installed_formats.formats(services.settings.extensions_off),
-        [each for each, _ in services.contributions],
-        {kind.body: kind.reader(services, its) for kind, its in services.contributed(SourceKind)},
-    )
     metrics = SourceMetrics(services.http.metrics.registry)
 
     async def sample() -> None:
         metrics.pending(await sources.count_pending())
 
     services.state_sampler.also.append(sample)
-    yield SourceServices(services.stores, sources, services.documents.writer, kinds)
+    async with AsyncExitStack() as readers:
+        kinds = SourceKinds(
+            services.settings,
+            own.dir,
+            installed_formats.formats(services.settings.extensions_off),
+            [each for each, _ in services.contributions],
+            {
+                kind.body: await readers.enter_async_context(kind.open_reader(services, its))
+                for kind, its in services.contributed(SourceKind)
+            },
+        )
+        yield SourceServices(services.stores, sources, services.documents.writer, kinds)
 
 
 async def _work(services: SourceServices, stop: asyncio.Event) -> None:

@@ -20,6 +20,8 @@ class PathReader:
     kind: of the files that it reads; None for folders.
     """
 
+    needs_slot = True
+
     def __init__(self, folder: Path | None, kind: PathKind | None) -> None:
         self._folder = folder
         self._kind = kind

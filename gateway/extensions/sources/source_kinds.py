@@ -64,6 +64,10 @@ class SourceKinds:
         """The reason why this server may not read the source; None if it may."""
         return self._readers[body.kind].denial_reason(body.settings)
 
+    def needs_slot(self, kind: str | None) -> bool:
+        """As `SourceReader`; true of kinds that this process does not read."""
+        return kind not in self._readers or self._readers[kind].needs_slot
+
     async def open(self, tenant: str, name: str, body: SourceConfiguration) -> Source:
         """The tenant's source. Raises `JobRefused`."""
         if (reason := self.denial_reason(body)) is not None:

@@ -9,6 +9,7 @@ from gateway.extensions._sources.sync.source_sync import READING_S_MAX, SourceSy
 from gateway.extensions.sources.source_services import SourceServices
 from ingest.errors import JobRefused
 from ingest.index_audit import IndexProblem
+from ingest.worker import job_slot
 
 
 async def problems(
@@ -18,14 +19,18 @@ async def problems(
 ) -> AsyncIterator[IndexProblem]:
     """Yield sources that have changed or can't be read; a repair queues their synchronization.
 
-    All of them together have the time of one reading, and each has a second of it at least.
+    All of them together have the time of one reading, and each has a second of it at least. Those
+    that wait for their hosts come last: from then on the audit needs no slot.
     """
     kinds = services.kinds
     loop = asyncio.get_running_loop()
     until_s = loop.time() + READING_S_MAX
-    for source in await services.sources.all(tenant):
+    sources = await services.sources.all(tenant)
+    for source in sorted(sources, key=lambda each: not kinds.needs_slot(each.kind)):
         if source.kind is None or source.paused:
             continue
+        if not kinds.needs_slot(source.kind):
+            job_slot.leave()
         dry_run = DryRunWriter(services.stores.documents)
         try:
             body = kinds.configured(source)

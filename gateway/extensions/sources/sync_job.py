@@ -13,6 +13,7 @@ from index.documents.event_versions import Reading
 from index.errors import IndexStoreError, JobLost
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import JobRefused
+from ingest.worker import job_slot
 from ingest.worker.job_progress import report_progress
 
 _REFUSED_LISTED_MAX = 20
@@ -60,6 +61,8 @@ class SyncSourceJob:
         body = None if source is None else kinds.configured(source)
         if source is None or body is None:
             raise JobRefused("The source was removed or is no longer configured to be read.")
+        if not kinds.needs_slot(body.kind):
+            job_slot.leave()
         latest = Report()
 
         def on_item(report: Report) -> None:

@@ -1,5 +1,6 @@
 """Reads the sources of repositories, on hosts that the operator has listed."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from urllib.parse import urlsplit
 
 from gateway.extension import Services, listed
@@ -9,8 +10,14 @@ from gateway.extensions.sources_git.git_schemas import GitHosts, GitSettings
 from gateway.extensions.sources_git.git_source import GitHostSource
 
 
+def open_reader(_: Services, own: GitHosts) -> AbstractAsyncContextManager["GitReader"]:
+    return nullcontext(GitReader(own))
+
+
 class GitReader:
-    def __init__(self, _: Services, own: GitHosts) -> None:
+    needs_slot = True
+
+    def __init__(self, own: GitHosts) -> None:
         self._hosts = listed(own.hosts)
 
     def denial_reason(self, config: GitSettings) -> str | None:

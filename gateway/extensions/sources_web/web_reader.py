@@ -2,9 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 
 from gateway.extension import Services, listed
+from gateway.extensions._files import read_options
+from gateway.extensions._files.extract import Extractor
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions._web import urls
@@ -13,19 +17,34 @@ from gateway.extensions._web.client import WebClient
 from gateway.extensions._web.host_rates import HostRates
 from gateway.extensions._web.resolver import Resolver
 from gateway.extensions.sources_web.crawler_settings import CrawlerSettings
+from gateway.extensions.sources_web.page_work import PagePool, SharedPageWork, page_pool
+from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import PageState, WebPageStore
 from gateway.extensions.sources_web.web_schemas import WebSettings
 from gateway.extensions.sources_web.web_source import WebSource
 
 
-class WebReader:
-    """Of a process, which asks each host no faster than one of its sources may."""
+@asynccontextmanager
+async def open_reader(services: Services, own: CrawlerSettings) -> AsyncIterator["WebReader"]:
+    options = read_options.of(services.settings)
+    async with page_pool(partial(Extractor, WEB_PAGES, options)) as pool:
+        yield WebReader(services, own, pool)
 
-    def __init__(self, services: Services, own: CrawlerSettings) -> None:
+
+class WebReader:
+    """Of a process, which asks each host no faster than one of its sources may.
+
+    pool: does the work that pages take.
+    """
+
+    needs_slot = False
+
+    def __init__(self, services: Services, own: CrawlerSettings, pool: PagePool) -> None:
         self._hosts = listed(own.hosts)
         self._policy = AddressPolicy(parse_networks(listed(own.networks)))
         self._pages = WebPageStore(services.stores.database)
         self._rates = HostRates(time.monotonic)
+        self._pool = pool
 
     def denial_reason(self, config: WebSettings) -> str | None:
         host = urls.host_of(config.url)
@@ -37,7 +56,8 @@ class WebReader:
         self, tenant: str, name: str, config: WebSettings, defaults: Defaults
     ) -> WebSource:
         known = await self._pages.of_source(tenant, name)
-        return await asyncio.to_thread(self._source, tenant, name, config, defaults, known)
+        work = SharedPageWork(self._pool, tenant, asyncio.get_running_loop())
+        return await asyncio.to_thread(self._source, tenant, name, config, defaults, known, work)
 
     async def record(self, tenant: str, name: str, source: WebSource, report: Report) -> None:
         """Store what hosts said of the pages that were read, and not refused."""
@@ -52,6 +72,7 @@ class WebReader:
         config: WebSettings,
         defaults: Defaults,
         known: Mapping[str, PageState],
+        work: SharedPageWork,
     ) -> WebSource:
         resolver = Resolver(self._policy, tenant=tenant)
         return WebSource(
@@ -62,4 +83,5 @@ class WebReader:
             within=config.within,
             pages_max=config.pages_max,
             known=known,
+            work=work,
         )

@@ -4,7 +4,7 @@ Pages that the host says are unchanged since the last reading are not sent again
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from functools import partial
 from hashlib import blake2b
 from importlib.util import find_spec
 
@@ -26,9 +26,9 @@ from gateway.extensions._web import urls
 from gateway.extensions._web.client import AGENT, Fetched, WebClient
 from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions.sources_web import robots, sitemaps
+from gateway.extensions.sources_web.page_work import PageWork
 from gateway.extensions.sources_web.robots import Robots
 from gateway.extensions.sources_web.url_queue import UrlQueue
-from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from index.model.document import normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
@@ -46,6 +46,7 @@ class WebSource:
     within: the beginning of the paths of pages; others are left out.
     known: by document, the state after the last reading.
     read: after the reading, by document, the state of each page that was sent.
+    work: what takes more time of a processor than some milliseconds.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class WebSource:
         within: str = "/",
         pages_max: int,
         known: Mapping[str, PageState],
+        work: PageWork,
     ) -> None:
         self.name = name
         self.read: dict[str, PageState] = {}
@@ -67,6 +69,7 @@ class WebSource:
         self._within = within
         self._pages_max = pages_max
         self._known = known
+        self._work = work
         self._settings = _digest(defaults)
         self._seen: set[str] = set()
         self._is_stopped = False
@@ -83,24 +86,22 @@ class WebSource:
             rules = robots.read(self._client, self._start)
             self._client.interval_s = max(self._client.interval_s, rules.delay_s)
             first = self._get(self._start, rules, sitemaps.SITEMAP_BYTES_MAX)
-            sitemap = sitemaps.parse(first.body) if first.status == 200 else None
+            sitemap = self._sitemap(first)
             if first.status != 200:
                 raise Unfetchable(f"is answered with {first.status}")
             listed = None if sitemap is None else self._listed(sitemap, rules)
         except ValueError as error:
             yield self._refused_whole(reason(error))
             return
-        with closing(Extractor(WEB_PAGES, self._defaults.options)) as extractor:
-            yield from self._pages(first, listed, rules, extractor)
+        yield from self._pages(first, listed, rules)
 
     def stop(self) -> None:
         """End `documents`, which may wait for its turn at the host, before the next page."""
         self._is_stopped = True
         self._client.stop()
+        self._work.stop()
 
-    def _pages(
-        self, first: Fetched, listed: UrlQueue | None, rules: Robots, extractor: Extractor
-    ) -> Iterator[Item]:
+    def _pages(self, first: Fetched, listed: UrlQueue | None, rules: Robots) -> Iterator[Item]:
         """listed: the pages of the sitemap; None: links are followed."""
         follows = listed is None
         waiting = UrlQueue(self._pages_max) if listed is None else listed
@@ -118,15 +119,13 @@ class WebSource:
                 return
             try:
                 fetched = first if follows and url == first.url else self._get_page(url, rules)
-                yield from self._items(url, fetched, extractor, found)
+                yield from self._items(url, fetched, found)
             except ValueError as error:
                 yield RefusedItem(urls.document_path(url), reason(error))
         if waiting.left_out is not None:
             yield self._refused_whole(waiting.left_out)
 
-    def _items(
-        self, url: str, fetched: Fetched, extractor: Extractor, found: Callable[[str], None]
-    ) -> list[Item]:
+    def _items(self, url: str, fetched: Fetched, found: Callable[[str], None]) -> list[Item]:
         """The document, and warnings of what it lacks.
 
         Empty for a page that is gone or says noindex, for what is no page, and for a repeat.
@@ -148,7 +147,19 @@ class WebSource:
         if document_id in self._seen:
             return []
         self._seen.add(document_id)
-        extracted = extractor.extract(".html", fetched.body, content_type)
+        return self._work.run(partial(self._read, document_id, fetched, found))
+
+    def _read(
+        self,
+        document_id: str,
+        fetched: Fetched,
+        found: Callable[[str], None],
+        extractor: Extractor,
+    ) -> list[Item]:
+        extracted = extractor.extract(
+            ".html", fetched.body, fetched.headers.get("content-type", "")
+        )
+        tag = fetched.headers.get("x-robots-tag", "")
         _follow(extracted.links, fetched.url, found)
         is_included = self._is_included(fetched.url)  # a start page may not be
         if not is_included or _is_noindex(f"{tag},{extracted.robots}"):
@@ -203,10 +214,16 @@ class WebSource:
             raise Unfetchable(f"lists more than {sitemaps.SITEMAPS_MAX} sitemaps")
         for location in locations:
             part = self._get(location, rules, sitemaps.SITEMAP_BYTES_MAX)
-            parsed = sitemaps.parse(part.body) if part.status == 200 else None
+            parsed = self._sitemap(part)
             if parsed is None or parsed.is_index:
                 raise Unfetchable(f"lists {location}, which is no sitemap of pages")
             yield parsed
+
+    def _sitemap(self, fetched: Fetched) -> sitemaps.Sitemap | None:
+        """None if it is none. Raises `Unfetchable`."""
+        if fetched.status != 200:
+            return None
+        return self._work.run(lambda _: sitemaps.parse(fetched.body))
 
     def _on_host(self, locations: tuple[str, ...]) -> list[str]:
         kept = []

@@ -14,8 +14,9 @@ from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable
 from index.jobs.job_queue import ClaimedJob, Job, JobQueue, NewJob
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
-from ingest.errors import JobRefused
-from ingest.worker.job_worker import Worker
+from ingest.errors import JobRefused, JobUnfinished
+from ingest.worker import job_slot
+from ingest.worker.job_worker import Handler, Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.index.conftest import connected
@@ -154,6 +155,54 @@ async def test_a_write_waits_for_no_reading_of_another_tenant_however_many_there
 
     assert at_once == readings.at_once_most == 4  # half of the jobs of each worker
     assert len(readings.runs) == 12
+
+
+async def test_readings_that_only_wait_hold_no_slot_and_are_bounded(
+    database: Database, queue: JobQueue, tenants: TenantStore
+) -> None:
+    waiting, reading = JobRecorder(), JobRecorder()
+    waiting.may_end.clear()
+    limits = replace(PACE, jobs_max=2, tenant_jobs_max=1)
+
+    async def wait(job: ClaimedJob) -> Mapping[str, Any]:
+        job_slot.leave()
+        return await waiting(job)
+
+    handlers: dict[str, Handler] = {"wait": wait, "read": reading}
+    made = Worker(JobQueue(database), database.listening, handlers, limits, long_kinds=[*handlers])
+    for number in range(limits.waiting_jobs_max + 2):
+        tenant = f"w{number}"
+        await tenants.create(tenant, tenant)
+        await queue.enqueue(a_job(tenant=tenant, kind="wait", target="source:slow"))
+
+    async with at_work(made):
+        async with asyncio.timeout(WAIT_S_MAX):
+            while waiting.at_once <= limits.waiting_jobs_max:
+                await asyncio.sleep(0.01)
+        other = await queue.enqueue(a_job(kind="read", target="source:quick"))
+        held_up = await queue.get(None, other)
+        waiting.may_end.set()
+        await until(queue, other, "done")
+
+    assert held_up is not None
+    assert held_up.state == "waiting"
+    assert waiting.at_once_most == limits.waiting_jobs_max + 1  # one holds the slot for readings
+
+
+async def test_a_job_whose_turn_is_over_goes_on_after_those_of_others(
+    database: Database, queue: JobQueue, tenants: TenantStore
+) -> None:
+    does = JobRecorder([JobUnfinished(), JobUnfinished()])
+    await tenants.create("beta", "beta")
+    first = await queue.enqueue(a_job(attempts_max=1))
+    await queue.enqueue(a_job(tenant="beta"))
+    others = [await queue.enqueue(a_job(tenant="beta", target="document:1", attempts_max=1))]
+
+    await worker(database, does, jobs_max=1, tenant_jobs_max=1).drain()
+
+    assert [run.tenant for run in does.runs] == ["acme", "beta", "beta", "acme", "beta"]
+    assert (await until(queue, first, "done")).attempts == 1
+    assert (await until(queue, others[0], "done")).attempts == 1
 
 
 @pytest.mark.slow

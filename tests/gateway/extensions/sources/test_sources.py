@@ -1,14 +1,15 @@
 """Sources that a server reads by itself: when, how far, and what becomes of their documents."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from gateway.extensions._sources.source_store import SYNC
+from gateway.extensions._sources.removal_job import RemoveSourceJob
+from gateway.extensions._sources.source_store import REMOVE, SYNC
 from gateway.extensions.sources.extension import enqueue_due
 from gateway.extensions.sources.sync_job import SyncSourceJob
 from gateway.monitoring.metrics import Metrics
@@ -16,7 +17,9 @@ from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.worker_services import WorkerServices
+from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
+from ingest.worker.job_worker import Handler
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.extensions.mcp.test_mcp import connected
@@ -434,6 +437,43 @@ class TestRemoval:
         assert (await admin.call("GET", "/v1/jobs?kind=source.sync&state=waiting")).json()[
             "jobs"
         ] == []
+
+    @pytest.mark.slow
+    async def test_a_removal_lets_others_have_their_turn_and_goes_on_where_it_stopped(
+        self, gateway: Gateway, admin: Caller, ana: Caller, services: Services
+    ) -> None:
+        await put(admin)
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        runs: list[str] = []
+
+        def recorded(handler: Handler) -> Handler:
+            async def call(job: ClaimedJob) -> Mapping[str, Any]:
+                runs.append(job.kind)
+                return await handler(job)
+
+            return call
+
+        removal = cast("RemoveSourceJob", services.worker.handlers[REMOVE])
+        services.worker.handlers[REMOVE] = replace(removal, turn_s=0.0)
+        asked = await ask(admin, "DELETE", "/v1/sources/handbook")
+        writer = await gateway.caller("bob", tenant=await gateway.new_tenant())
+        written = await writer.call(
+            "PUT",
+            "/v1/documents/leave",
+            json={"text": "Leave."},
+            headers={"Prefer": "respond-async"},
+        )
+        made = worker_loop.make_worker(services.worker)
+        made.handlers = {kind: recorded(handler) for kind, handler in made.handlers.items()}
+        made.limits = replace(made.limits, jobs_max=1)
+        await made.drain()
+
+        assert written.status_code == 202
+        assert runs[:2] == [REMOVE, "document.write"]
+        assert runs.count(REMOVE) > 1
+        assert (await job(admin, asked["job_id"]))["result"] == {"removed": 2}
+        assert await ana.found("leave travel") == []
 
     @pytest.mark.thorough
     @pytest.mark.slow

@@ -2,12 +2,15 @@
 
 import gzip
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from threading import Event, Thread
+from typing import TypeVar
 
 import pytest
 
+from gateway.extensions._files.extract import Extractor
 from gateway.extensions._sources.source import (
     Defaults,
     Item,
@@ -19,10 +22,13 @@ from gateway.extensions._web.addresses import AddressPolicy, parse_networks
 from gateway.extensions._web.client import WebClient
 from gateway.extensions._web.host_rates import HostRates
 from gateway.extensions._web.resolver import Resolver
+from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import PageState
 from gateway.extensions.sources_web.web_source import WebSource
 from index.model.document import Document
 from tests.ingest.support.web_server import HTML, Answer, WebHost, web_host
+
+T = TypeVar("T")
 
 LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))
 
@@ -33,6 +39,17 @@ pytestmark = pytest.mark.slow  # each page is asked of a server, and read in a p
 def host() -> Iterator[WebHost]:
     with web_host() as started:
         yield started
+
+
+class OwnPageWork:
+    """Works in a process of its own at each call."""
+
+    def run(self, function: Callable[[Extractor], T]) -> T:
+        with closing(Extractor(WEB_PAGES)) as extractor:
+            return function(extractor)
+
+    def stop(self) -> None:
+        """Nothing waits."""
 
 
 def source(
@@ -57,6 +74,7 @@ def source(
         within=within,
         pages_max=pages_max,
         known=known or {},
+        work=OwnPageWork(),
     )
 
 

@@ -1,17 +1,22 @@
 """Sources of kind `web`, from their configuration to a search in what was read."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from gateway.extensions._web.client import RETRY_AFTER_S_MAX
 from gateway.services import Services
 from gateway.settings.settings import Settings
+from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
+from ingest.worker.job_worker import Worker
 from tests.gateway.extensions.sources.test_sources import ask, job, source, work
-from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.workers import worker_services
-from tests.ingest.support.web_server import WebHost, web_host
+from tests.ingest.support.web_server import Answer, WebHost, web_host
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -26,10 +31,24 @@ def host() -> Iterator[WebHost]:
 
 
 @pytest.fixture
-def settings(settings: Settings, host: WebHost, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", host.url.removeprefix("http://"))
-    monkeypatch.setenv("NEARHIT_SOURCES_WEB_NETWORKS", "127.0.0.0/8")
-    return settings.model_copy(update={"job_retry_delay_s": 0.01})
+def busy_host() -> Iterator[WebHost]:
+    with web_host() as started:
+        started.url = started.url.replace("127.0.0.1", "localhost")  # rates are of a name
+        started.answers["/robots.txt"] = Answer(status=503, headers={"Retry-After": "60"})
+        yield started
+
+
+@pytest.fixture
+def settings(
+    settings: Settings,
+    host: WebHost,
+    busy_host: WebHost,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Settings:
+    hosts = [each.url.removeprefix("http://") for each in (host, busy_host)]
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", ",".join(hosts))
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_NETWORKS", "127.0.0.0/8,::1/128")
+    return settings.model_copy(update={"job_retry_delay_s": 0.01, "shutdown_s": 1})
 
 
 @pytest.fixture
@@ -40,6 +59,18 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 def configuration(url: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "web", "settings": {"url": url, "pages_per_s": 10, **fields}}
+
+
+@asynccontextmanager
+async def at_work(worker: Worker) -> AsyncIterator[None]:
+    """Its jobs end with the block, done or not."""
+    stop = asyncio.Event()
+    running_worker = asyncio.create_task(worker.run(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await running_worker
 
 
 async def read(admin: Caller, services: Services) -> dict[str, Any]:
@@ -75,6 +106,32 @@ async def test_pages_are_found_and_only_changed_ones_are_sent_again(
     assert (changed["result"]["unchanged"], changed["result"]["removed"]) == (0, 1)
     assert await ana.found("sabbatical", alpha=0.0) == ["help/leave"]
     assert await ana.found("expenses", alpha=0.0) == []
+
+
+@pytest.mark.slow
+async def test_hosts_that_let_their_readings_wait_delay_no_reading_of_another_tenant(
+    gateway: Gateway,
+    services: Services,
+    host: WebHost,
+    busy_host: WebHost,
+) -> None:
+    jobs = []
+    async with at_work(worker_loop.make_worker(services.worker)):
+        for asked, pages_per_s, state in (
+            (busy_host, 10, "running"),
+            (busy_host, 0.02, "running"),
+            (host, 10, "done"),
+        ):
+            admin = await gateway.caller("ada", tenant=await gateway.new_tenant(), roles=["admin"])
+            body = configuration(f"{asked.url}/sitemap.xml", pages_per_s=pages_per_s)
+            assert (await admin.call("PUT", "/v1/sources/help", json=body)).status_code == 200
+            jobs.append((admin, (await ask(admin, "POST", "/v1/sources/help/reindex"))["job_id"]))
+            async with asyncio.timeout(RETRY_AFTER_S_MAX / 2):
+                while (await job(*jobs[-1]))["state"] != state:
+                    await asyncio.sleep(0.01)
+        states = [(await job(*each))["state"] for each in jobs]
+
+    assert states == ["running", "running", "done"]
 
 
 @pytest.mark.thorough
