@@ -117,7 +117,7 @@ def plan_document(
     if document.is_active:
         new_chunks += _chunks(stored, document, llm_result.chunks)
         new_chunks += _summaries(document, llm_result.summaries)
-    _require_short_metadata(stored, document)
+    require_short_metadata(stored, document)
     if len(new_chunks) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new_chunks):,} chunks; the limit is {CHUNKS_MAX:,}")
     chunk_plan = _plan(stored, new_chunks)
@@ -139,7 +139,7 @@ def plan_document(
     return DocumentPlan(write, added, added_words, warnings_of(document))
 
 
-def _require_short_metadata(stored: StoredDocument | None, document: Document) -> None:
+def require_short_metadata(stored: StoredDocument | None, document: Document) -> None:
     """Raises `DocumentTooLong`, unless the metadata is that of a document stored before."""
     if stored is not None and stored.document.metadata == document.metadata:
         return

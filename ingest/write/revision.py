@@ -19,6 +19,7 @@ from index.model.write_order import (
     merge,
     remaining,
 )
+from ingest.write.document_plan import require_short_metadata
 from ingest.write.publishing import require_publishable
 from ingest.write.write_warning import WriteWarning, warnings_of
 
@@ -180,6 +181,8 @@ def require_accepted(put: Put, stored: StoredDocument | None) -> None:
     outcome = revision_of(put, stored, NEVER_SEEN, None)
     if isinstance(outcome, Exception):
         raise outcome
+    if isinstance(outcome, PlannedUpdate):
+        require_short_metadata(stored, outcome.document)
 
 
 def with_activity(document: Document, stored: Document | None) -> Document:

@@ -43,6 +43,21 @@ async def test_longer_metadata_is_refused_by_its_field(ana: Caller) -> None:
     assert "40,961 bytes" in document["errors"][0]["detail"]
 
 
+async def test_a_write_that_would_be_queued_is_refused_as_well(ana: Caller) -> None:
+    metadata = metadata_of(METADATA_BYTES_MAX + 1)
+    later = {"Prefer": "respond-async"}
+    long_text = "x " * 131_072
+
+    refused = [
+        await ana.call(
+            "PUT", "/v1/documents/two", json={"text": text, "metadata": metadata}, headers=headers
+        )
+        for text, headers in (("x", later), (long_text, {}), (long_text, later))
+    ]
+
+    assert [problem(each, 422)["errors"][0]["field"] for each in refused] == ["metadata"] * 3
+
+
 async def test_relations_count_as_metadata(ana: Caller) -> None:
     body = {
         "text": "x",
