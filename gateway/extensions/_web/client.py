@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from threading import Event, Timer
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from common import tls
 from gateway.extensions._web import urls
@@ -116,7 +116,7 @@ class WebClient:
         """
         parts = urlsplit(url)
         target = urlunsplit(("", "", parts.path, parts.query, ""))
-        with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
+        with _failures(), self._connection(parts) as connection:
             message = make_message()
             if message is None:
                 return None
@@ -149,7 +149,7 @@ class WebClient:
     def _get(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
         self._wait_for_turn(_host_of(url))
         parts = urlsplit(url)
-        with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
+        with _failures(), self._connection(parts) as connection:
             connection.request(
                 "GET",
                 urlunsplit(("", "", parts.path, parts.query, "")),
@@ -161,11 +161,10 @@ class WebClient:
             return Fetched(url, response.status, received, body)
 
     @contextmanager
-    def _connection(self, scheme: str, netloc: str) -> Iterator[http.client.HTTPConnection]:
+    def _connection(self, url: SplitResult) -> Iterator[http.client.HTTPConnection]:
         """A connection to an allowed address; it is cut off after the time of a request."""
-        is_safe = scheme == "https"
-        host, _, given_port = netloc.partition(":")
-        port = int(given_port or (443 if is_safe else 80))
+        is_safe = url.scheme == "https"
+        host, port = url.hostname or "", url.port or (443 if is_safe else 80)
         plain = _connect(self._resolver.resolve(host, port), port)
         open_sockets = [plain]
         cut = Timer(self._request_s_max, lambda: _shut(open_sockets[0]))

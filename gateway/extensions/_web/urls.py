@@ -2,12 +2,16 @@
 
 import re
 from hashlib import blake2b
+from ipaddress import IPv6Address
 from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
 from index.model.document_limits import URI_CHARACTERS_MAX
 
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+_HOST = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[(?P<ipv6>[0-9a-f:.]+)\])(?P<port>:[0-9]{1,5})?"
+)
+_WRONG_ADDRESS = "must have a valid IPv6 address in its brackets"
 _SAFE = "/%:@!$&'()*+,;=~-._"
 _PORTS = {"http": 80, "https": 443}
 _DIGEST_CHARACTERS = 32
@@ -18,9 +22,12 @@ def normalise(url: str, base: str | None = None) -> str:
 
     base: of a relative URL. Raises `ValueError`, also for a user name or another protocol.
     """
-    parts = urlsplit(urljoin(base, url.strip()) if base else url.strip())
-    host = parts.netloc.lower()
-    if parts.scheme not in _PORTS or not _HOST.fullmatch(host):
+    try:
+        parts = urlsplit(urljoin(base, url.strip()) if base else url.strip())
+    except ValueError:  # Python checks what is in brackets
+        raise ValueError(_WRONG_ADDRESS) from None
+    host = canonical_host(parts.netloc.lower())
+    if parts.scheme not in _PORTS or host is None:
         raise ValueError("must be an http or https URL without a user name")
     if _port(parts) == 0:
         raise ValueError("must have a port from 1 to 65,535, or none")
@@ -30,6 +37,22 @@ def normalise(url: str, base: str | None = None) -> str:
     if len(normalised) > URI_CHARACTERS_MAX:
         raise ValueError(f"is longer than {URI_CHARACTERS_MAX:,} characters")
     return normalised
+
+
+def canonical_host(host: str) -> str | None:
+    """A host in lower case, with its port if it names one; an IPv6 address in its shortest form.
+
+    None if it is none, such as one with a user name. Raises `ValueError` for a wrong address.
+    """
+    if (parts := _HOST.fullmatch(host)) is None:
+        return None
+    if parts["ipv6"] is None:
+        return host
+    try:
+        address = IPv6Address(parts["ipv6"])
+    except ValueError:
+        raise ValueError(_WRONG_ADDRESS) from None
+    return f"[{address}]{parts['port'] or ''}"
 
 
 def _port(parts: SplitResult) -> int | None:

@@ -7,16 +7,16 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, Field
 
 from gateway.extensions._sources.source_schemas import InnerPath, SourceConfiguration, SourceFiles
+from gateway.extensions._web import urls
 from index.model.document import Line, Uri
 
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 
 
 def _public_git(url: str) -> str:
     """Check the URL: no credentials in a source's settings, and no protocol but HTTP."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(parts.netloc):
+    if parts.scheme not in ("http", "https") or (urls.canonical_host(parts.netloc) != parts.netloc):
         raise ValueError("must be an http or https URL without a user name")
     if parts.query or parts.fragment:
         raise ValueError("must be a URL without ? and #")

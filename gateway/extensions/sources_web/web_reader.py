@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from urllib.parse import urlsplit
 
 from gateway.extension import Services, listed
 from gateway.extensions._files import read_options
@@ -48,7 +49,8 @@ class WebReader:
 
     def denial_reason(self, config: WebSettings) -> str | None:
         host = urls.host_of(config.url)
-        if host in self._hosts or ("*" in self._hosts and ":" not in host):
+        is_usual_port = urlsplit(config.url).port is None
+        if host in self._hosts or ("*" in self._hosts and is_usual_port):
             return None
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_WEB_HOSTS."
 

@@ -52,6 +52,23 @@ def trickling(head: bytes) -> Iterator[str]:
             thread.join()
 
 
+def test_a_host_may_be_an_ipv6_address() -> None:
+    looked_up: list[str] = []
+
+    def lookup(host: str, port: int) -> list[Any]:
+        looked_up.append(host)
+        return socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
+
+    with web_host() as host:
+        host.page("/leave", "Annual leave")
+        url = host.url.replace("127.0.0.1", "[2606:4700::1111]")
+        own = client(resolver=Resolver(LOOPBACK, lookup))
+        fetched = own.get(f"{url}/leave", body_bytes_max=1_000)
+
+    assert (fetched.url, fetched.status) == (f"{url}/leave", 200)
+    assert looked_up == ["2606:4700::1111"]
+
+
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_a_host_that_sends_a_byte_now_and_again_is_cut_off(head: bytes) -> None:
     begun_s = time.monotonic()

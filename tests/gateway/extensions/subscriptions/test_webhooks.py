@@ -384,6 +384,9 @@ async def test_a_url_that_may_lead_to_the_operators_network_is_refused(
             "https://10.0.0.1/",
             "https://user@hooks.example.com/",
             "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[fd00::1]/",
+            "https://[::1::2]/",
             "ftp://hooks.example.com/",
             "https://hooks.example.com:0/",
             "https://hooks.example.com:65536/",
@@ -392,6 +395,22 @@ async def test_a_url_that_may_lead_to_the_operators_network_is_refused(
             body = {"search": {"query": LEAVE}, "deliver": {"webhook": {"url": url}}}
             refused = problem(await ana.call("POST", "/v1/subscriptions", json=body), 422)
             assert refused["errors"][0]["field"] == "deliver.webhook.url", url
+
+
+async def test_a_url_may_have_a_public_ipv6_address_and_another_is_refused_for_what_it_is(
+    ana: Caller,
+) -> None:
+    async def subscribed(host: str) -> httpx2.Response:
+        webhook = {"webhook": {"url": f"https://{host}/hook"}}
+        body = {"search": {"query": LEAVE}, "deliver": webhook}
+        return await ana.call("POST", "/v1/subscriptions", json=body)
+
+    made = await subscribed("[2606:4700:4700::1111]:8443")
+    refused = problem(await subscribed("[fd00::1]"), 422)
+
+    assert made.status_code == 201, made.text
+    assert made.json()["webhook"]["url"] == "https://[2606:4700:4700::1111]:8443/…"
+    assert refused["errors"][0]["detail"] == "must have a public address"
 
 
 async def test_a_url_without_tls_is_refused_outside_the_operators_networks(ana: Caller) -> None:
