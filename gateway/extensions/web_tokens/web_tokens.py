@@ -275,11 +275,12 @@ def _omits(claims: Mapping[str, Any], name: str) -> bool:
     """Whether the issuer has left a claim out because it would be too long.
 
     It names a service to ask instead (OpenID Connect Core, section 5.6.2), or, in a short token,
-    says only that there are groups: Entra ID sends these from 201, 151 or 6 groups on.
+    says only that there are groups: Entra ID sends these from 201, 151 or 6 groups on. Whatever has
+    another form than the standard's may leave out any claim.
     """
     elsewhere = claims.get("_claim_names")
     return (
-        (isinstance(elsewhere, Mapping) and name in elsewhere)
+        (name in elsewhere if isinstance(elsewhere, Mapping) else elsewhere is not None)
         or any(str(claim).startswith(f"{name}:src") for claim in claims)
         or (name == "groups" and str(claims.get("hasgroups") or False).lower() != "false")
     )

@@ -156,6 +156,9 @@ async def test_who_has_left_by_one_spelling_has_left_by_all(
 
 OVERAGES: list[dict[str, Any]] = [
     {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://g"}}},
+    {"_claim_names": ["groups"]},
+    {"_claim_names": "groups"},
+    {"_claim_names": '{"groups": "src1"}', "groups": ["sales"]},
     {"hasgroups": True},
     {"hasgroups": "true", "groups": ["sales"]},
     {"groups:src1": "https://graph.example"},
@@ -169,6 +172,7 @@ async def test_a_web_token_that_leaves_its_groups_out_is_refused_with_what_to_do
     await ana.put("leave", LEAVE, readers=["tenant"])
     others: list[dict[str, Any]] = [
         {"_claim_names": {"address": "src1"}},
+        {"_claim_names": None},
         {"hasgroups": False},
         {"hasgroups": "false"},
     ]
