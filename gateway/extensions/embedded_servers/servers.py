@@ -113,7 +113,12 @@ def _begin(
         text = f"keys of the operator and of the tenant {_TENANT}: {path}"
         announce(console, settings.log_format, text, "credentials", file=str(path), tenant=_TENANT)
     admin_key = settings.admin_key or SecretStr(credentials.admin_key)
-    return settings.model_copy(update={"admin_key": admin_key, "serve_jobs": True})  # no worker
+    return settings.model_copy(update={"admin_key": admin_key, "serve_jobs": runs_jobs(settings)})
+
+
+def runs_jobs(settings: "Settings") -> bool:
+    """Whether `serve` runs jobs: as no worker runs on its servers, unless the operator says no."""
+    return settings.serve_jobs or "serve_jobs" not in settings.model_fields_set
 
 
 async def _valid_credentials(settings: "Settings", stored: Credentials | None) -> Credentials:

@@ -12,7 +12,9 @@ class JobSettings(BaseSettings):
     """Workers and files."""
 
     serve_jobs: bool = Field(
-        False, description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does"
+        False,
+        description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does; on "
+        "embedded servers it does unless this is `false`",
     )
     worker_jobs: int = Field(
         4,
