@@ -1133,7 +1133,7 @@ CREATE TABLE vector_stores (
 -- key_id:    the key or token that attached it; null for a web token.
 -- job_id:    of the job that writes it, if that was queued.
 -- error:     why there is no document, if that is certain.
--- attaching: the requests that attach it and have no result yet.
+-- attaching: the requests that attach it and have no result yet. attaching_at: when the last one began.
 CREATE TABLE vector_store_files (
     tenant      text NOT NULL,
     source      text NOT NULL,
@@ -1146,12 +1146,14 @@ CREATE TABLE vector_store_files (
     error_code  text,
     error       text,
     attaching   text[] NOT NULL DEFAULT '{}',
+    attaching_at timestamptz NOT NULL DEFAULT now(),
     created_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant, source, file_id),
     FOREIGN KEY (tenant, source) REFERENCES sources ON DELETE CASCADE
 );
 CREATE INDEX vector_store_files_file ON vector_store_files (tenant, file_id);
 CREATE INDEX vector_store_files_created ON vector_store_files (tenant, source, created_at, file_id);
+CREATE INDEX vector_store_files_attaching ON vector_store_files (attaching_at) WHERE attaching <> '{}';
 
 ------------------------------------------------------------------------------------------------------
 -- OpenFGA: what its stores say about a tenant's members and readers

@@ -60,7 +60,7 @@ DELETE FROM vector_stores WHERE tenant = $1 AND source = $2;
 INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id, key_id, attaching)
 VALUES ($1, $2, $3, $4, $5, $6, $7, ARRAY[$8::text])
 ON CONFLICT (tenant, source, file_id) DO UPDATE
-SET attaching = vector_store_files.attaching || excluded.attaching
+SET attaching = vector_store_files.attaching || excluded.attaching, attaching_at = now()
 RETURNING created_at;
 
 -- name: record_file
@@ -79,16 +79,29 @@ DELETE FROM vector_store_files WHERE tenant = $1 AND source = $2 AND file_id = $
 UPDATE vector_store_files SET attaching = array_remove(attaching, $4)
 WHERE tenant = $1 AND source = $2 AND file_id = $3;
 
+-- fragment: has_nothing
+-- No request has made a document, a job or a failure of the attached file.
+job_id IS NULL AND error_code IS NULL
+AND NOT EXISTS (
+    SELECT FROM documents
+    WHERE documents.tenant = attached.tenant AND documents.document_id = attached.document_id
+      AND documents.source = attached.source
+)
+
 -- name: forget_refused
--- $2 source, $3 file: unless a request still attaches it, or has made a document, a job or a failure.
+-- $2 source, $3 file: unless a request still attaches it.
 DELETE FROM vector_store_files AS attached
-WHERE tenant = $1 AND source = $2 AND file_id = $3 AND attaching = '{}'
-  AND job_id IS NULL AND error_code IS NULL
-  AND NOT EXISTS (
-      SELECT FROM documents
-      WHERE documents.tenant = $1 AND documents.document_id = attached.document_id
-        AND documents.source = $2
-  );
+WHERE tenant = $1 AND source = $2 AND file_id = $3 AND attaching = '{}' AND :has_nothing;
+
+-- name: end_lost
+-- $1 seconds after which a request without a result is lost, because its process has ended. The files of which
+-- nothing was made are forgotten.
+WITH forgotten AS (
+    DELETE FROM vector_store_files AS attached
+    WHERE attaching <> '{}' AND attaching_at < now() - $1 * interval '1 second' AND :has_nothing
+)
+UPDATE vector_store_files AS attached SET attaching = '{}'
+WHERE attaching <> '{}' AND attaching_at < now() - $1 * interval '1 second' AND NOT (:has_nothing);
 
 -- name: stores_of_file
 -- $2 file

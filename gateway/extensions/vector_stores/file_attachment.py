@@ -99,7 +99,7 @@ async def _attach(
         code, error = "invalid_file", f"{file.filename} {too_long}."
     except QuotaExceeded as exceeded:
         code, error = "quota_exceeded", str(exceeded)
-    except Exception:
+    except BaseException:  # also at the request's deadline
         await stores.forget_refused(tenant, store.source, file.file_id, request)
         raise
     attached = AttachedFile(

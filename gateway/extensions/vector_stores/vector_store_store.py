@@ -51,9 +51,15 @@ class AttachedFile:
     size_bytes: int
 
 
+LOST_S = 3_600.0  # longer than any request takes
+
+
 @dataclass(frozen=True, slots=True)
 class AttachRequest:
-    """By whom a file is attached. key_id: None for a web token."""
+    """By whom a file is attached. key_id: None for a web token.
+
+    A request that dies in between makes no file that anybody sees, and is ended after `LOST_S`.
+    """
 
     subject: str
     batch_id: str | None
@@ -167,6 +173,10 @@ class VectorStoreStore:
         file = (tenant, source, file_id)
         await self._database.rows("vector_stores.end_refused", *file, request.request_id)
         await self._database.rows("vector_stores.forget_refused", *file)
+
+    async def end_lost_requests(self, lost_s: float = LOST_S) -> None:
+        """End the requests that began so long ago and have no result: they have died."""
+        await self._database.rows("vector_stores.end_lost", lost_s)
 
     async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
         """By source to which the file is attached, its document."""

@@ -27,6 +27,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/vector_stores/vector_store_store.py record_file",
         "gateway/extensions/vector_stores/vector_store_store.py detach",
         "gateway/extensions/vector_stores/vector_store_store.py forget_refused",
+        "gateway/extensions/vector_stores/vector_store_store.py end_lost_requests",
     ),
     "no caller's rights: workers, events, counts and the start": (
         "index/embedders/analyser_migration.py enqueue_due",

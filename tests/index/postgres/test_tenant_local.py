@@ -89,6 +89,7 @@ OF_SEVERAL_TENANTS = {
     "tenant_deletion": "batches of one tenant, found first and removed by their place on the disk",
     "tenants": "several tenants in one statement",
     "usage.add": "several tenants in one statement",
+    "vector_stores.end_lost": "the worker's, of all tenants",
     "webhooks.active": "the worker's, of all tenants",
     "webhooks.get_active": "the same",
     "vocabulary": "words are compared by an array, which the planner must not estimate",

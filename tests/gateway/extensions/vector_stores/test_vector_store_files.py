@@ -4,10 +4,12 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 
+import asyncpg
 import openai
 import pytest
 from openai import AsyncOpenAI
 
+from gateway.extensions.vector_stores.vector_store_store import AttachRequest, VectorStoreStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -25,6 +27,7 @@ from tests.gateway.extensions.vector_stores.test_vector_stores import (
 )
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
+from tests.gateway.support.workers import worker_services
 
 pytestmark = pytest.mark.anyio
 
@@ -175,6 +178,54 @@ async def test_nothing_is_left_of_a_file_whose_attachment_was_refused(
     document = {"text": "Hello.", "source": store}
     written = await ana.call("PUT", f"/v1/documents/{store}/{file.id}", json=document)
     assert written.status_code == 409, "it is no file of the store"
+
+
+@pytest.mark.isolated
+@pytest.mark.slow
+async def test_a_request_that_died_while_it_attached_a_file_ends_by_itself(
+    settings: Settings, embedder: Embedder, database_url: str
+) -> None:
+
+    async def requests() -> dict[str, int]:
+        """Of each file that is attached."""
+        connection = await asyncpg.connect(database_url)
+        statement = "SELECT file_id, cardinality(attaching) FROM vector_store_files"
+        try:
+            return dict(map(tuple, await connection.fetch(statement)))
+        finally:
+            await connection.close()
+
+    async with (
+        running(settings, embedder) as gateway,
+        worker_services(settings, embedder) as services,
+    ):
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        async with client_of(ana) as client:
+            lost = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
+            kept = await client.files.create(file=("travel.md", TRAVEL), purpose="assistants")
+            store = await client.vector_stores.create(name="Handbook")
+            await client.vector_stores.files.create(store.id, file_id=kept.id)
+            stores = VectorStoreStore(services.stores.database)
+            for file in (lost, kept):
+                request = AttachRequest("ana", None, None)
+                document_id = f"{store.id}/{file.id}"
+                await stores.attach("acme", store.id, file.id, document_id, request)
+
+            listed = [each.id async for each in client.vector_stores.files.list(store.id)]
+            await stores.end_lost_requests()
+            under_way = await requests()
+            await stores.end_lost_requests(0.0)
+            left = await requests()
+            body = {"text": "Hello.", "source": store.id}
+            written = await ana.call("PUT", f"/v1/documents/{store.id}/{lost.id}", json=body)
+            again = await client.vector_stores.files.create(store.id, file_id=lost.id)
+
+    assert listed == [kept.id]  # nobody sees the other one
+    assert under_way == {lost.id: 1, kept.id: 1}
+    assert left == {kept.id: 0}
+    assert written.status_code == 409, "it is no file of the store"
+    assert again.status == "completed"
 
 
 @pytest.mark.slow
