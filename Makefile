@@ -186,11 +186,11 @@ bench-ingest: setup
 	touch $@
 
 # make load [SHAPE=steady|ramp|spike|soak] [USERS=50] [SECONDS=60] [WEB=1] [DATA=FOLDER]
-# [URL=… ADMIN_KEY=…]: Locust's users against a gateway of their own, or that one; report.html.
+# [BUDGET=FILE] [URL=… ADMIN_KEY=…]: Locust's users against a gateway of their own, or that one; report.html.
 load: .venv/load
 	$(BIN)/python -m loadtests.users $(URL) $(if $(ADMIN_KEY),--admin-key $(ADMIN_KEY)) \
 	  --shape $(or $(SHAPE),steady) --users $(or $(USERS),50) --seconds $(or $(SECONDS),60) \
-	  $(if $(DATA),--data $(DATA)) $(if $(WEB),--web)
+	  $(if $(DATA),--data $(DATA)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(WEB),--web)
 
 # make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.json; six minutes.
 bench-load: setup
@@ -216,7 +216,7 @@ bench-peers: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_peers $(BENCH)
 
 # make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.json; an hour, or with
-# QUICK=1 some minutes. `ONLY=shards` takes ten minutes.
+# QUICK=1 some minutes.
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(BENCH)
 

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import uvloop
 from rich.console import Console
 
+from loadtests.bench import phases
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults import embeddings
 from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
-from loadtests.bench_load import measurement, phases
+from loadtests.bench_load import measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import server_set
@@ -116,7 +117,7 @@ async def _measure_fault(
     disturb = partial(fault.last, lasts_s)
     measured, figures = await phases.measure(environment, load, agents, disturb, quiet_s=BEFORE_S)
     result = {
-        **measured.as_json(),
+        **measured,
         "write_errors": sum(
             count for what, count in figures.errors.items() if what.startswith("write")
         ),

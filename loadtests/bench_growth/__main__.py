@@ -1,10 +1,10 @@
 """The cost of a request as a deployment grows: chunks, tenants, live answers, writers.
 
-Only `shards` has targets.
+Only `chunks` has targets.
 """
 
 from loadtests.bench import frame
-from loadtests.bench_growth import chunks, entries, shards, tenants, writers
+from loadtests.bench_growth import chunks, entries, tenants, writers
 
 _NOTES = """\
 QUICK=1 takes smaller sizes and some minutes; `python -m loadtests.bench_growth --only chunks --pick 1000 --pick 1000000` measures a section at other sizes.
@@ -16,5 +16,5 @@ if __name__ == "__main__":
         target="bench-growth",
         title="Growth",
         notes=_NOTES,
-        sections=frame.named(chunks, shards, tenants, entries, writers),
+        sections=frame.named(chunks, tenants, entries, writers),
     )

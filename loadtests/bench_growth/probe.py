@@ -13,7 +13,6 @@ from loadtests.bench import turns as in_turns
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Columns
 from loadtests.bench.turns import Case
-from loadtests.bench_growth import generated_corpus
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
@@ -64,13 +63,12 @@ def asking(gateway: Service, tenant: str, subject: str = "bench") -> Callable[[s
     return lambda question: template.encode(orjson.dumps({"query": question}))
 
 
-def new_questions(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
-    """The same new questions for each gateway, of a caller of its own: none is cached."""
+def new_questions(
+    gateways: Mapping[str, Service], tenant: str, questions: Mapping[str, Iterator[str]]
+) -> dict[str, Probe]:
+    """Questions that nobody has asked, for each gateway, of a caller of its own: none is cached."""
     return {
-        name: Probe(
-            gateway,
-            map(asking(gateway, tenant, name.replace(" ", "-")), generated_corpus.questions()),
-        )
+        name: Probe(gateway, map(asking(gateway, tenant, name.replace(" ", "-")), questions[name]))
         for name, gateway in gateways.items()
     }
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from loadtests.bench import phases
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_load import measurement, phases
+from loadtests.bench_load import measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import server_set
@@ -55,7 +56,7 @@ async def _suffered(environment: LoadEnvironment, change: Callable[[], None]) ->
         environment, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
     )
     return {
-        **measured.as_json(),
+        **measured,
         "errors": figures.errors.total(),
         "requests": figures.requests,
     }

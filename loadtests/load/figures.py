@@ -5,8 +5,8 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 from loadtests.load.latencies import Latencies, percentile_ms
 from loadtests.load.response import HttpResponse
@@ -31,18 +31,21 @@ class SlowRequest:
 class SecondFigures:
     """The requests that were due in one second."""
 
-    latencies_s: list[float] = field(default_factory=list)
     offered: int = 0
     answers: int = 0
     hits: int = 0
     errors: int = 0
     writes: int = 0
+    p50_ms: float = 0.0
+    p99_ms: float = 0.0
 
-    def as_json(self) -> dict[str, float]:
-        counts = asdict(self)
-        del counts["latencies_s"]
-        percentiles = {f"p{each}_ms": percentile_ms(self.latencies_s, each) for each in (50, 99)}
-        return counts | {name: ms or 0.0 for name, ms in percentiles.items()}
+
+class CountedSearch(NamedTuple):
+    """at_s: when it was due, since counting began. seconds: waited for it; None if unknown."""
+
+    at_s: float
+    seconds: float | None
+    is_answered: bool
 
 
 class Figures:
@@ -53,12 +56,14 @@ class Figures:
     late: how late the generator started requests.
     offered, achieved: searches that were due, and those with the expected response, by `all` and
     `stage.…`.
+    searches: but for those that were refused as they should be.
     """
 
     def __init__(self, begun_s: float, stages: Sequence[Stage] = ()) -> None:
         self.latencies: dict[str, Latencies] = {}
         self.late = Latencies()
         self.errors: Counter[str] = Counter()
+        self.searches: list[CountedSearch] = []
         self.requests = 0
         self.answers = 0
         self.offered: Counter[str] = Counter()
@@ -81,14 +86,16 @@ class Figures:
 
     def timed_out(self, due_s: float, scope: str, *, waited_s: float, timeout_s: float) -> None:
         """Nothing tells how long the answer would have taken: as long as the wait, at least."""
-        self.failed(due_s, "timeout")
-        self._add(due_s, (*self._wholes(due_s), f"scope.{scope}"), max(waited_s, timeout_s))
+        self._count_error(due_s, "timeout")
+        groups = (*self._wholes(due_s), f"scope.{scope}")
+        self._add(due_s, groups, max(waited_s, timeout_s), is_answered=False)
         self._of("sent").add(timeout_s)
 
     def answered(self, due_s: float, scope: str, reply: HttpResponse) -> None:
         seconds = reply.answered_s - due_s
         wholes = self._wholes(due_s)
-        self._add(due_s, (*wholes, f"tier.{reply.tier}", f"scope.{scope}"), seconds)
+        groups = (*wholes, f"tier.{reply.tier}", f"scope.{scope}")
+        self._add(due_s, groups, seconds, is_answered=True)
         self._of("sent").add(reply.answered_s - reply.sent_s)
         self.answers += 1
         self.achieved.update(wholes)
@@ -113,8 +120,12 @@ class Figures:
         self._second(due_s).writes += 1
 
     def failed(self, due_s: float, what: str) -> None:
-        self.errors[what] += 1
-        self._second(due_s).errors += 1
+        """A search."""
+        self._count_error(due_s, what)
+        self.searches.append(CountedSearch(due_s - self._begun_s, None, is_answered=False))
+
+    def write_failed(self, due_s: float, what: str) -> None:
+        self._count_error(due_s, f"write: {what}")
 
     def share(self, name: str) -> float:
         """The group's share of all answers."""
@@ -131,7 +142,18 @@ class Figures:
     def seconds(self) -> Sequence[SecondFigures]:
         """All seconds in order, also those in which nothing was due."""
         last = max(self._seconds, default=-1)
-        return [self._seconds.get(number, SecondFigures()) for number in range(last + 1)]
+        latencies_s: list[list[float]] = [[] for _ in range(last + 1)]
+        for search in self.searches:
+            if search.seconds is not None:
+                latencies_s[max(0, int(search.at_s))].append(search.seconds)
+        return [
+            replace(
+                self._seconds.get(number, SecondFigures()),
+                p50_ms=percentile_ms(of_second, 50) or 0.0,
+                p99_ms=percentile_ms(of_second, 99) or 0.0,
+            )
+            for number, of_second in enumerate(latencies_s)
+        ]
 
     @property
     def slowest(self) -> list[SlowRequest]:
@@ -150,14 +172,20 @@ class Figures:
                 name: values.as_json() for name, values in sorted(self.latencies.items())
             },
             "late": self.late.as_json(),
-            "seconds": [second.as_json() for second in self.seconds],
+            "seconds": [asdict(second) for second in self.seconds],
             "slowest": [asdict(slow) for slow in self.slowest],
         }
 
-    def _add(self, due_s: float, groups: Iterable[str], seconds: float) -> None:
+    def _add(
+        self, due_s: float, groups: Iterable[str], seconds: float, *, is_answered: bool
+    ) -> None:
         for name in groups:
             self._of(name).add(seconds)
-        self._second(due_s).latencies_s.append(seconds)
+        self.searches.append(CountedSearch(due_s - self._begun_s, seconds, is_answered))
+
+    def _count_error(self, due_s: float, what: str) -> None:
+        self.errors[what] += 1
+        self._second(due_s).errors += 1
 
     def _wholes(self, due_s: float) -> tuple[str, ...]:
         """The groups that each search of the moment is in."""

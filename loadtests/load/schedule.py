@@ -36,6 +36,9 @@ class Stage:
         root = math.sqrt(max(0.0, self.first**2 + 2 * slope * requests))
         return 2 * requests / (self.first + root)
 
+    def rate_at(self, at_s: float) -> float:
+        return self.first + (self.last - self.first) * at_s / self.seconds
+
     def __str__(self) -> str:
         rates = f"{self.first:g}" if self.first == self.last else f"{self.first:g}-{self.last:g}"
         return f"{rates}/s for {self.seconds:g} s"
@@ -58,6 +61,15 @@ def parse_stage(text: str) -> Stage:
     if stage.requests <= 0:
         raise ValueError(f"{text} has no request: rate and seconds must be above 0")
     return stage
+
+
+def rate_at(stages: Sequence[Stage], at_s: float) -> float | None:
+    """The rate at a moment; None once the last stage is over."""
+    for stage in stages:
+        if at_s < stage.seconds:
+            return stage.rate_at(at_s)
+        at_s -= stage.seconds
+    return None
 
 
 def moments(stages: Sequence[Stage], pattern: Pattern, random: Random) -> Iterator[float]:

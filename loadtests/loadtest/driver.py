@@ -3,11 +3,10 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TypeAlias
 
 import orjson
 
@@ -17,25 +16,19 @@ from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.load.schedule import Pattern, Stage
-from loadtests.loadtest import setup
 from loadtests.loadtest.judge import StalenessJudge
+from loadtests.loadtest.observer import OK, Observer
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload import calls, losses
-from loadtests.workload.agents import Agents, Who
+from loadtests.workload.agents import AgentRequest, Agents, Who
 from loadtests.workload.losses import Loss
 from loadtests.workload.viewer import Viewer
-from loadtests.workload.writes import PutDocument, RemoveDocument, Write
+from loadtests.workload.writes import PutDocument, Write
 
-# Called after each search: when it was due, in seconds since counting began, and its latency in
-# seconds, None if it failed.
-OnSearch: TypeAlias = Callable[[float, float | None], None]
-
-_OK, _UNAUTHORIZED = 200, 401
 _LANES = 4  # writes at a time
 _PROBED = 0.25  # share of the writes that are searched for; a starting value, not measured
 _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels, so that it is no word of any language
 _MARK_LENGTH = 12
-_NOBODY = "nh_a-key-that-nobody-has-made"
 _SEARCH = "/v1/search"
 _ATTEMPTS, _PAUSE_S = 60, 0.25  # of a write, so that it outlasts a fault of some seconds
 
@@ -64,6 +57,9 @@ class Load:
     def all_stages(self) -> tuple[Stage, ...]:
         return self.stages or (schedule.steady(self.rate, self.seconds),)
 
+    def random(self, what: str) -> Random:
+        return Random(f"{self.seed} {what}")  # noqa: S311  no secret
+
     @property
     def counted_s(self) -> float:
         return sum(stage.seconds for stage in self.all_stages)
@@ -80,29 +76,31 @@ class LoadRun:
         judge: StalenessJudge,
         agents: Agents,
         writes: Iterator[Write],
-        on_search: OnSearch = lambda *_: None,
     ) -> None:
-        self._on_search = on_search
         self._connections = connections
         self._load = load
         self._keys = keys
+        self._observer = Observer(keys, judge, Figures(0.0))
         self.judge = judge
         self._agents = agents
         self._writes = writes
         self._random = Random(load.seed)  # noqa: S311  no secret
         self._lanes: list[asyncio.Queue[tuple[float, Write] | None]] = []
         self._counted_s = math.inf  # nothing is counted before it runs
-        self.figures = Figures(0.0)
+
+    @property
+    def figures(self) -> Figures:
+        return self._observer.figures
 
     async def run(self) -> Figures:
         load, begun_s = self._load, time.monotonic()
         self._counted_s = begun_s + load.warm_up_s
-        self.figures = Figures(self._counted_s, load.all_stages)
+        self._observer.figures = Figures(self._counted_s, load.all_stages)
         warm_up = schedule.steady(load.all_stages[0].first, load.warm_up_s)
         searches = (warm_up, *load.all_stages)
         writing = (schedule.steady(load.writes, load.warm_up_s + load.counted_s),)
-        questions = schedule.moments(searches, load.pattern, self._seeded("questions"))
-        writes = schedule.moments(writing, load.pattern, self._seeded("writes"))
+        questions = schedule.moments(searches, load.pattern, load.random("questions"))
+        writes = schedule.moments(writing, load.pattern, load.random("writes"))
         with open_loop.rare_garbage_collection():
             async with self._writing():
                 await asyncio.gather(
@@ -116,48 +114,28 @@ class LoadRun:
         """Seconds since counting began; negative during the warm-up."""
         return time.monotonic() - self._counted_s
 
-    def _seeded(self, what: str) -> Random:
-        return Random(f"{self._load.seed} {what}")  # noqa: S311  no secret
-
     async def _search(self, due_s: float) -> None:
         request = self._agents.ask()
         counted = self._counting(due_s)
         if counted:
             self.figures.began(due_s, time.monotonic())
-        key = _NOBODY if request.is_stranger else self._keys.readers[request.who]
-        floor = self.judge.floor(request.who[0])
-        question, is_stranger = request.question, request.is_stranger
+        floor, body = self.judge.floor(request.who[0]), request.question.body
+        call, key = Call("POST", _SEARCH, body), self._observer.key(request)
         try:
-            reply = await self._connections.send(Call("POST", _SEARCH, question.body), key)
-        except TimedOut:
-            self._failed(due_s, "timeout", question.scope)
-            return
+            reply = await self._connections.send(call, key)
         except Unanswered as error:
-            self._failed(due_s, str(error))
+            if counted:
+                self._unanswered(due_s, request, error)
             return
-        if reply.status != (_UNAUTHORIZED if is_stranger else _OK):
-            self._failed(due_s, str(reply.status))
-            if is_stranger and reply.status == _OK:
-                self.judge.let_in(question.body)
-        elif is_stranger:
-            if counted:
-                self.figures.refused(due_s)
-        else:
-            if counted:
-                self.figures.answered(due_s, question.scope, reply)
-                self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
-            self.judge.judge(request.who, question.body, reply, floor)
+        self._observer.searched(request, reply, floor, due_s, is_counted=counted)
 
-    def _failed(self, due_s: float, what: str, timed_out: str | None = None) -> None:
-        """timed_out: the scope of a search that timed out."""
-        if not self._counting(due_s):
-            return
-        if timed_out is None:
-            self.figures.failed(due_s, what)
-        else:
+    def _unanswered(self, due_s: float, request: AgentRequest, error: Unanswered) -> None:
+        if isinstance(error, TimedOut):
             waited_s, timeout_s = time.monotonic() - due_s, self._load.timeout_s
-            self.figures.timed_out(due_s, timed_out, waited_s=waited_s, timeout_s=timeout_s)
-        self._on_search(due_s - self._counted_s, None)
+            scope = request.question.scope
+            self.figures.timed_out(due_s, scope, waited_s=waited_s, timeout_s=timeout_s)
+        else:
+            self.figures.failed(due_s, str(error))
 
     def _counting(self, due_s: float) -> bool:
         return due_s >= self._counted_s
@@ -227,7 +205,7 @@ class LoadRun:
             reply = await self._connections.send(Call("POST", _SEARCH, body), key)
         except Unanswered:
             return None
-        if reply.status != _OK:
+        if reply.status != OK:
             return None
         self.judge.judge(who, body, reply, floor)
         return reply
@@ -235,33 +213,24 @@ class LoadRun:
     async def _write(self, due_s: float, write: Write) -> bool:
         """Whether the write is acknowledged; a failed write is repeated for a while."""
         counted = self._counting(due_s)
-        self.judge.asked(write, time.monotonic())
-        call = setup.call_of(write, self._keys, self.judge)
+        call, key = self._observer.begin_write(write, time.monotonic())
         for attempt in range(_ATTEMPTS):
             self.figures.requests += counted
-            failure = await self._written(call, write, is_first=attempt == 0)
+            failure = await self._written(call, key, write, is_first=attempt == 0)
             if failure is None:
                 if counted:
                     self.figures.wrote(due_s, time.monotonic())
                 return True
             if counted:
-                self.figures.failed(time.monotonic(), failure)
+                self.figures.write_failed(time.monotonic(), failure)
             await asyncio.sleep(_PAUSE_S)
         return False
 
-    async def _written(self, call: Call, write: Write, *, is_first: bool) -> str | None:
+    async def _written(self, call: Call, key: str, write: Write, *, is_first: bool) -> str | None:
         """The error, or None. A write without a response may have taken effect."""
-        key = self._keys.writers[write.tenant]
         try:
             reply = await self._connections.send(call, key)
         except Unanswered as error:
-            return f"write: {error}"
-        done = [200, 204]
-        if isinstance(write, RemoveDocument):
-            # 202: removed, and its invalidation is pending. 404: an earlier attempt removed it.
-            done += [202] if is_first else [202, 404]
-        if reply.status not in done:
-            return f"write: {reply.status}"
-        result = orjson.loads(reply.body) if reply.status in (200, 202) else {}
-        self.judge.acknowledged(write, reply.answered_s, result.get("revision"))
-        return None
+            return str(error)
+        is_done = self._observer.wrote(write, reply, is_first=is_first)
+        return None if is_done else str(reply.status)

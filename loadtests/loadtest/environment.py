@@ -5,15 +5,14 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest import setup
-from loadtests.loadtest.driver import Load, LoadRun, OnSearch
+from loadtests.loadtest.driver import Load, LoadRun
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys, OnLeft
 from loadtests.workload import world as worlds
-from loadtests.workload.agents import Agents, words
+from loadtests.workload.agents import Agents, Who, words
 from loadtests.workload.world import HistorySource, NamedHistory, OneKeyHistory
 from loadtests.workload.writes import PutDocument, Write
 
@@ -46,32 +45,27 @@ class LoadEnvironment:
     writes: Iterator[Write]
     texts: Mapping[str, Sequence[Sequence[str]]]
 
-    def agents(self, load: Load) -> Agents:
-        """New agents, which have asked nothing yet."""
+    def agents(self, load: Load, whos: Sequence[Who] | None = None) -> Agents:
+        """New agents, which have asked nothing yet: these, or all subjects of the world."""
         return Agents(
-            self.world.subjects,
+            whos or self.world.subjects,
             self.texts,
             self.target.lines,
             repeats=load.repeats,
             strangers=load.strangers,
-            random=Random(f"{load.seed} agents"),  # noqa: S311  no secret
+            random=load.random("agents"),
             public=self.world.public,
         )
 
     @asynccontextmanager
-    async def drive(
-        self,
-        load: Load,
-        agents: Agents | None = None,
-        on_search: OnSearch = lambda *_: None,
-    ) -> AsyncIterator[LoadRun]:
+    async def drive(self, load: Load, agents: Agents | None = None) -> AsyncIterator[LoadRun]:
         """agents: of an earlier load, which they continue; new ones if None."""
         connections = ConnectionPool(
             self.target.url, connections_max=load.connections, timeout_s=load.timeout_s
         )
         asking = agents or self.agents(load)
         try:
-            yield LoadRun(connections, load, self.keys, self.judge, asking, self.writes, on_search)
+            yield LoadRun(connections, load, self.keys, self.judge, asking, self.writes)
         finally:
             await connections.close()
 

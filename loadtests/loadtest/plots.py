@@ -39,28 +39,31 @@ def by_percentile(figures: Figures) -> str:
 
 
 def over_time(figures: Figures) -> str:
-    seconds = [second.as_json() for second in figures.seconds]
-    lines = [
-        Line(label, colour, _worst([second[name] for second in seconds]))
-        for name, label, colour in (("p99_ms", "P99", _ORANGE), ("p50_ms", "P50", _INK))
-    ]
-    return _svg(lines, _ticks(len(seconds)), "seconds, ms", is_log=True)
+    lines = {"P99": ("p99_ms", _ORANGE), "P50": ("p50_ms", _INK)}
+    return _by_second(figures, lines, "seconds, ms", is_log=True)
 
 
 def throughput(figures: Figures) -> str:
-    counts = {
+    lines = {
         "due": ("offered", _FAINT),
         "answers": ("answers", _INK),
         "by a cache": ("hits", _GREEN),
         "writes": ("writes", _BLUE),
         "errors": ("errors", _RED),
     }
-    seconds = [second.as_json() for second in figures.seconds]
+    return _by_second(figures, lines, "seconds, per second")
+
+
+def _by_second(
+    figures: Figures, named: Mapping[str, tuple[str, str]], units: str, *, is_log: bool = False
+) -> str:
+    """named: by label, a field of `SecondFigures` and a colour."""
+    seconds = figures.seconds
     lines = [
-        Line(label, colour, _worst([second[name] for second in seconds]))
-        for label, (name, colour) in counts.items()
+        Line(label, colour, _worst([getattr(second, name) for second in seconds]))
+        for label, (name, colour) in named.items()
     ]
-    return _svg(lines, _ticks(len(seconds)), "seconds, per second")
+    return _svg(lines, _ticks(len(seconds)), units, is_log=is_log)
 
 
 def _percentiles(latencies: Latencies) -> list[tuple[float, float]]:

@@ -3,7 +3,8 @@
     python -m loadtests.users [URL --admin-key KEY] [--shape SHAPE] [--users N] [--web] …
 
 Creates tenants, keys and documents, runs Locust and deletes the tenants. Exits with 1 if an answer
-was stale or leaked, or more than one request in a thousand failed.
+was stale or leaked, or more than one request in a thousand failed, or as a budget file says, which
+is one of `nearhit loadtest`.
 """
 
 import argparse
@@ -11,13 +12,15 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from loadtests.loadtest import budget
+from loadtests.loadtest.budget import InvalidBudget, Limit
 from loadtests.loadtest.environment import Deployment, load_environment
 from loadtests.servers import service
-from loadtests.users import shapes, user_plan
+from loadtests.users import user_plan
 from loadtests.users.user_plan import UserOptions
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
@@ -28,12 +31,20 @@ def main() -> None:
     options = UserOptions(
         shape=arguments.shape,
         users=arguments.users,
-        seconds=shapes.lasting(arguments.shape, arguments.seconds),
+        seconds=arguments.seconds,
+        limits=_limits(arguments.budget),
         report=arguments.report.absolute(),
         web=arguments.web,
     )
     with _deployment(arguments) as deployment:
         raise SystemExit(asyncio.run(_run(deployment, options)))
+
+
+def _limits(file: Path | None) -> Sequence[Limit]:
+    try:
+        return budget.read(file)
+    except InvalidBudget as error:
+        raise SystemExit(str(error)) from None
 
 
 @contextmanager
@@ -52,7 +63,7 @@ async def _run(deployment: Deployment, options: UserOptions) -> int:
     with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
         file = Path(name) / "plan"
         async with load_environment(deployment, seed=1, writes=True) as environment:
-            user_plan.write(user_plan.of(environment, options), file)
+            user_plan.write(environment, options, file)
             command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE), *_mode(options)]
             variables = os.environ | {user_plan.VARIABLE: str(file)}
             process = await asyncio.create_subprocess_exec(*command, env=variables)
@@ -80,12 +91,13 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("url", nargs="?", help="of a deployment; without it a gateway is started")
     add("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
-    add("--shape", choices=shapes.SHAPES, default="steady")
+    add("--shape", choices=user_plan.SHAPES, default="steady")
     add("--users", type=int, default=50, help="the maximum number of users")
     add("--seconds", type=float, default=60.0, help="a soak takes an hour or more")
     add("--data", type=Path, help="the folder of real histories")
     page = "serve Locust's page on port 8089, which sets the number of users if the shape is steady"
     add("--web", action="store_true", help=page)
+    add("--budget", type=Path, help="TOML file of limits")
     add("--report", type=Path, default=Path("report.html"))
     return parser.parse_args()
 

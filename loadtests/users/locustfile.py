@@ -2,46 +2,42 @@
 
 Locust's users wait for their answers, so that during a stall at most one request per user waits:
 to judge latencies use `nearhit loadtest`. Locust rounds latencies, here to a hundredth of a
-millisecond; the report uses the same histograms and the same judge as that command.
+millisecond; the report, the questions, the writes and the judge are those of that command.
 """
 
 import itertools
 import os
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import gevent
 import locust.stats
-import orjson
 from locust import FastHttpUser, LoadTestShape, between, events, task
 
 from loadtests.bench import machine
+from loadtests.load import schedule
 from loadtests.load.figures import Figures
-from loadtests.load.response import HttpResponse
-from loadtests.loadtest import budget, page, setup
-from loadtests.loadtest.environment import texts_of
+from loadtests.load.request import Call
+from loadtests.load.response import KEPT_HEADERS, HttpResponse
+from loadtests.loadtest import budget, page
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.observer import Observer
 from loadtests.loadtest.result import Outcome, Result
-from loadtests.users import shapes, user_plan
+from loadtests.users import user_plan
 from loadtests.users.user_plan import SPAWNED_A_SECOND
 from loadtests.workload import calls
-from loadtests.workload.agents import Agents
-from loadtests.workload.writes import RemoveDocument
 
-_OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
-_NOBODY = "nh_a-key-that-nobody-has-made"
-_REPEATS, _STRANGERS = 0.7, 0.01  # shares of the searches
-_WRITES = 2.0  # per second
-_BURST = (2, 6)
-_GAP_S = (0.05, 0.3)  # between the questions of a burst
+_WRITE_DONE = (200, 202, 204)
+_BURST_GAP_S = (0.05, 0.3)  # between the questions of an agent
 _PAUSE_S = (0.5, 2.0)  # between bursts
-_PLAN = user_plan.read(Path(os.environ[user_plan.VARIABLE]))
-_OPTIONS = _PLAN.options
-_WORLD, _JUDGE, _KEYS = _PLAN.world, _PLAN.judge, _PLAN.keys
-_TEXTS = texts_of(_WORLD)
-_FIGURES = Figures(time.monotonic())
+_BURST = (2, 6)
+_ENVIRONMENT, _OPTIONS = user_plan.read(Path(os.environ[user_plan.VARIABLE]))
+_OBSERVER = Observer(_ENVIRONMENT.keys, _ENVIRONMENT.judge, Figures(time.monotonic()))
+_FIGURES, _JUDGE = _OBSERVER.figures, _OBSERVER.judge
+_LOAD = Load()  # its shares of the searches, and its writes
 _NUMBERS = itertools.count()
 _USERS = [0]  # that Locust has started, each time it was told a number
 
@@ -52,63 +48,51 @@ locust.stats.bucket_response_time = lambda response_time: round(response_time, 2
 class AgentUser(FastHttpUser):
     """One subject, which asks some related questions and then pauses."""
 
-    host = _PLAN.url
+    host = _ENVIRONMENT.target.url
     wait_time = between(*_PAUSE_S)
 
     def on_start(self) -> None:
-        number = next(_NUMBERS)
-        who = _WORLD.subjects[number % len(_WORLD.subjects)]
-        self._random = Random(number)  # noqa: S311  no secret
-        shares = {"repeats": _REPEATS, "strangers": _STRANGERS}
-        self._agents = Agents(
-            [who], _TEXTS, (), **shares, random=self._random, public=_WORLD.public
-        )
+        number, subjects = next(_NUMBERS), _ENVIRONMENT.world.subjects
+        load = Load(seed=number)
+        self._agents = _ENVIRONMENT.agents(load, [subjects[number % len(subjects)]])
+        self._random = load.random("pauses")
 
     @task
     def burst(self) -> None:
         for _ in range(self._random.randint(*_BURST)):
             self._ask()
-            gevent.sleep(self._random.uniform(*_GAP_S))
+            gevent.sleep(self._random.uniform(*_BURST_GAP_S))
 
     def _ask(self) -> None:
-        request = self._agents.ask()
-        key = _NOBODY if request.is_stranger else _KEYS.readers[request.who]
+        request, sent_s = self._agents.ask(), time.monotonic()
         floor = _JUDGE.floor(request.who[0])
         name = "a stranger" if request.is_stranger else f"scope {request.question.scope}"
-        accepted = (_UNAUTHORIZED,) if request.is_stranger else (_OK,)
-        call = ("POST", "/v1/search", key, request.question.body)
-        status, reply = _exchanged(self.client, call, name, accepted=accepted)
-        if request.is_stranger:
-            if status == _OK:
-                _JUDGE.let_in(request.question.body)
-        elif status == _OK:
-            _FIGURES.answered(reply.sent_s, request.question.scope, reply)
-            _JUDGE.judge(request.who, request.question.body, reply, floor)
+        call, accepted = Call("POST", "/v1/search", request.question.body), request.expected_status
+        _FIGURES.began(sent_s, sent_s)
+        reply = _exchanged(self.client, call, _OBSERVER.key(request), name, [accepted])
+        if reply is None:
+            _FIGURES.failed(sent_s, "no answer")
+        else:
+            _OBSERVER.searched(request, reply, floor, reply.sent_s)
 
 
 class WriterUser(FastHttpUser):
     """The writes of the history, one after the other."""
 
-    host = _PLAN.url
+    host = _ENVIRONMENT.target.url
     fixed_count = 1
-    writes = _WORLD.writes()
 
     @task
     def write(self) -> None:
-        begun_s = time.monotonic()
-        write = next(self.writes)
-        _JUDGE.asked(write, begun_s)
-        call = setup.call_of(write, _KEYS, _JUDGE)
-        key = _KEYS.writers[write.tenant]
-        accepted = (200, 202, 204) if isinstance(write, RemoveDocument) else (200, 204)
-        status, reply = _exchanged(
-            self.client, (*call[:2], key, call.body), calls.label(write), accepted=accepted
-        )
-        if status in accepted:
-            content = orjson.loads(reply.body) if status != _NO_CONTENT else {}
-            _JUDGE.acknowledged(write, reply.answered_s, content.get("revision"))
+        begun_s, write = time.monotonic(), next(_ENVIRONMENT.writes)
+        call, key = _OBSERVER.begin_write(write, begun_s)
+        _FIGURES.requests += 1
+        reply = _exchanged(self.client, call, key, calls.label(write), _WRITE_DONE)
+        if reply is not None and _OBSERVER.wrote(write, reply):
             _FIGURES.wrote(begun_s, reply.answered_s)
-        gevent.sleep(max(0.0, begun_s + 1 / _WRITES - time.monotonic()))
+        else:
+            _FIGURES.write_failed(begun_s, "no answer" if reply is None else str(reply.status))
+        gevent.sleep(max(0.0, begun_s + 1 / _LOAD.writes - time.monotonic()))
 
 
 if not _OPTIONS.is_page_in_charge:  # Locust uses any shape that this file has
@@ -117,10 +101,8 @@ if not _OPTIONS.is_page_in_charge:  # Locust uses any shape that this file has
         """The number of users over time."""
 
         def tick(self) -> tuple[int, float] | None:
-            at_s, seconds = self.get_run_time(), _OPTIONS.seconds
-            if at_s > seconds:
-                return None
-            return shapes.users(_OPTIONS.shape, at_s, seconds, _OPTIONS.users), SPAWNED_A_SECOND
+            users = schedule.rate_at(_OPTIONS.stages, self.get_run_time())
+            return None if users is None else (max(1, round(users)), SPAWNED_A_SECOND)
 
 
 @events.spawning_complete.add_listener
@@ -133,16 +115,16 @@ def report(environment: Any, **_: Any) -> None:
     """Write the report at the end and set the exit code."""
     users = max(_USERS) if _OPTIONS.is_page_in_charge else _OPTIONS.users
     result = Result(
-        url=_PLAN.url,
+        url=_ENVIRONMENT.target.url,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=f"make load SHAPE={_OPTIONS.shape} USERS={users}",
         machine=machine.description(("locust",)),
         summary=f"Locust, {_OPTIONS.shape}: {users} users at most, which wait for answers",
-        options={"shape": _OPTIONS.shape, "users": users, "writes": _WRITES},
+        options={"shape": _OPTIONS.shape, "users": users, "writes": _LOAD.writes},
         seconds=float(max(1, len(_FIGURES.seconds))),
         figures=_FIGURES,
         judge=_JUDGE,
-        findings=budget.judged(budget.read(None), _FIGURES, _JUDGE),
+        findings=budget.judged(_OPTIONS.limits, _FIGURES, _JUDGE),
     )
     file = _OPTIONS.report
     file.write_text(page.html(result))
@@ -153,27 +135,21 @@ def report(environment: Any, **_: Any) -> None:
 
 
 def _exchanged(
-    client: Any, call: tuple[str, str, str, bytes], name: str, *, accepted: tuple[int, ...]
-) -> tuple[int, HttpResponse]:
-    """Status 0: no response. A status that is not accepted is an error, also in Locust's page."""
-    method, path, key, body = call
+    client: Any, call: Call, key: str, name: str, accepted: Sequence[int]
+) -> HttpResponse | None:
+    """None if there is no response. A status that is not accepted is an error of Locust's page."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    _FIGURES.requests += 1
     sent_s = time.monotonic()
     with client.request(
-        method, path, data=body, headers=headers, name=name, catch_response=True
+        call.method, call.path, data=call.body, headers=headers, name=name, catch_response=True
     ) as response:
         status = int(response.status_code or 0)
         if status in accepted:
             response.success()
         else:
             response.failure(f"{status}")
-            _FIGURES.failed(sent_s, str(status) if status else "no answer")
-        kept_headers = {
-            header.encode(): response.headers.get(header) or ""
-            for header in ("cache-status", "server-timing", "nearhit-revision")
-            if status
-        }
-        return status, HttpResponse(
-            status, kept_headers, response.content or b"", sent_s, time.monotonic()
-        )
+        if not status:
+            return None
+        kept = {header: response.headers.get(header.decode()) for header in KEPT_HEADERS}
+        present = {header: value for header, value in kept.items() if value is not None}
+        return HttpResponse(status, present, response.content or b"", sent_s, time.monotonic())

@@ -43,6 +43,10 @@ class AgentRequest:
     question: AgentQuestion
     is_stranger: bool
 
+    @property
+    def expected_status(self) -> int:
+        return 401 if self.is_stranger else 200
+
 
 def words(text: str) -> list[str]:
     return _WORD.findall(text)

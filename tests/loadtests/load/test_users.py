@@ -5,41 +5,41 @@ from pathlib import Path
 
 import pytest
 
+from loadtests.load import schedule
+from loadtests.loadtest.environment import Deployment, LoadEnvironment
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
-from loadtests.users import shapes, user_plan
-from loadtests.users.shapes import SHAPES, Shape
-from loadtests.users.user_plan import UserOptions, UserPlan
+from loadtests.users import user_plan
+from loadtests.users.user_plan import SHAPES, Shape, UserOptions
 from loadtests.workload.world import GeneratedHistory, NamedHistory
 from loadtests.workload.writes import PutDocument
 
 MOST = 50
-OPTIONS = UserOptions("steady", MOST, 60, report=Path("r.html"))
+OPTIONS = UserOptions("steady", MOST, 60, [], report=Path("r.html"))
 
 
-def count(shape: Shape, share: float) -> int:
-    return shapes.users(shape, 60 * share, 60, MOST)
+def counts(shape: Shape, seconds: float = 60, pieces: int = 10) -> list[float | None]:
+    stages = replace(OPTIONS, shape=shape, seconds=seconds).stages
+    return [schedule.rate_at(stages, seconds * piece / pieces) for piece in range(pieces + 1)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_there_is_always_somebody_and_never_more_than_asked_for(shape: Shape) -> None:
-    counts = [count(shape, share / 100) for share in range(101)]
+def test_there_are_never_more_users_than_asked_for(shape: Shape) -> None:
+    users = [count for count in counts(shape, pieces=100) if count is not None]
 
-    assert min(counts) >= 1
-    assert max(counts) == MOST
+    assert min(users) >= 0
+    assert max(users) == pytest.approx(MOST, abs=1)
 
 
 def test_a_ramp_rises_and_a_spike_comes_and_goes() -> None:
-    ramp = [count("ramp", share / 10) for share in range(11)]
-
-    assert ramp == sorted(ramp)
-    assert [count("spike", share) for share in (0.1, 0.5, 0.9)] == [5, 50, 5]
+    assert counts("ramp", pieces=5) == [0, 10, 20, 30, 40, None]
+    assert counts("spike") == [5, 5, 5, 5, 50, 50, 5, 5, 5, 5, None]
 
 
 def test_a_soak_takes_an_hour_at_least() -> None:
-    assert shapes.lasting("soak", 60) == 3600
-    assert shapes.lasting("soak", 7200) == 7200
-    assert shapes.lasting("steady", 60) == 60
+    assert counts("soak") == [MOST] * 11
+    assert counts("soak", 7200)[-2:] == [MOST, None]
+    assert counts("steady")[-2:] == [MOST, None]
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,16 @@ def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_pa
     judge = StalenessJudge("run")
     put = next(write for write in world.first if isinstance(write, PutDocument))
     judge.asked(put, 0.0)
-    keys = LoadKeys("", {put.tenant: "w"}, {(put.tenant, "ana"): "r"})
+    keys = LoadKeys("nh_operators", {put.tenant: "w"}, {(put.tenant, "ana"): "r"})
+    target = Deployment("http://x", admin_key="nh_operators")
     file = tmp_path / "plan"
 
-    user_plan.write(UserPlan("http://x", world, keys, judge, OPTIONS), file)
-    read = user_plan.read(file)
+    user_plan.write(LoadEnvironment(target, world, keys, judge, iter(()), {}), OPTIONS, file)
+    read, options = user_plan.read(file)
 
     assert file.stat().st_mode & 0o077 == 0
-    assert (read.keys, read.options) == (keys, OPTIONS)
+    assert b"nh_operators" not in file.read_bytes()
+    assert (read.keys, options) == (replace(keys, admin=""), OPTIONS)
     assert read.world.first == world.first
-    assert next(read.world.writes()) == next(world.writes())
+    assert next(read.writes) == next(world.writes())
     assert read.judge.rights.documents(put.tenant) == {put.document_id: (put.text, put.readers)}
