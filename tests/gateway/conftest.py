@@ -38,8 +38,12 @@ def blocking_calls() -> BlockBuster:
 def no_blocking_calls(
     request: pytest.FixtureRequest, blocking_calls: BlockBuster
 ) -> Iterator[BlockBuster]:
-    """A blocking call of ours on the event loop fails the test, if it runs on one."""
-    if "anyio_backend" in request.fixturenames:
+    """A blocking call of ours on the event loop fails the test, if it runs on one.
+
+    Not one that is marked as `blocking`.
+    """
+    is_blocking = request.node.get_closest_marker("blocking") is not None
+    if "anyio_backend" in request.fixturenames and not is_blocking:
         blocking_calls.activate()
     yield blocking_calls
     blocking_calls.deactivate()

@@ -28,6 +28,22 @@ from tests.index.support.questions import QuestionWorld
 from tests.index.support.reused_databases import ReusedDatabase, ReusedDatabases
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
+# What tests elsewhere take by `import *`: an index of their own.
+__all__ = [
+    "connection",
+    "database",
+    "documents",
+    "embedder",
+    "invalidation",
+    "reused",
+    "reused_databases",
+    "searcher",
+    "settings",
+    "static_embedder",
+    "tenants",
+    "writer",
+]
+
 
 @pytest.fixture(scope="session")
 def static_embedder() -> StaticEmbedder:

@@ -1,36 +1,20 @@
 """Keys: made, listed, rotated, revoked; each carries what it says, and no more."""
 
 import secrets
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.keys import expire_keys
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
 pytestmark = pytest.mark.anyio
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    """One for all tests here, each of which has tenants of its own."""
-    async with running(settings, embedder) as made:
-        yield made
 
 
 @pytest.fixture

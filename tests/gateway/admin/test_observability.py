@@ -11,33 +11,18 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.text import lexical
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 LINES_S_MAX = 60.0
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    """One for all tests here, each of which has a tenant of its own."""
-    async with running(settings, embedder) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

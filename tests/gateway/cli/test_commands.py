@@ -2,43 +2,15 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.settings.settings import Settings
-from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
-from tests.gateway.support.commands import LEAVE, command, environment_of, refused, succeeds
-from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.commands import LEAVE, command, refused, succeeds
+from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made.model_copy(update={"log_level": "warning"})
-
-
-@pytest.fixture(scope="module")
-def environment(settings: Settings) -> dict[str, str]:
-    return environment_of(settings)
-
-
-@pytest.fixture(scope="module")
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    """A worker that knows of the commands what the servers tell."""
-    async with running(settings, embedder) as made:
-        yield made
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 
 async def test_a_tenant_and_a_key_are_made_and_the_key_works(

@@ -20,16 +20,11 @@ from tests.gateway.servers.own_redis import own_redis
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 from tests.gateway.support.gateways import Gateway, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 ONLY_READS = "the database only reads: end default_transaction_read_only"
 NOTHING_IS_STORED = "once Redis is full, no answer is stored"
 WRONG = f"wrong{secrets.token_hex(6)}"  # a password
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

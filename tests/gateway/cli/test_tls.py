@@ -21,14 +21,9 @@ from cryptography.x509.oid import NameOID
 from tests import system_programs
 from tests.gateway.support.commands import refused, succeeds
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 SSL_REQUEST = (8).to_bytes(4) + (80_877_103).to_bytes(4)  # by PostgreSQL's documentation
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 def write_certificate(folder: Path) -> None:

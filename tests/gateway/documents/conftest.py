@@ -1,25 +1,12 @@
 """People who write and read documents, on a gateway that a file's tests share."""
 
 import secrets
-from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.extensions.embedded_servers.owned_servers import Servers
-from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.documents.handbook import People
-from tests.gateway.support.gateways import Caller, Gateway, running
-
-
-@pytest.fixture(scope="module")
-async def gateway(
-    servers: Servers, databases: DatabaseCopies, embedder: Embedder
-) -> AsyncIterator[Gateway]:
-    """One for all tests here, each of which has a tenant of its own."""
-    async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
-        yield made
+from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
 
 @pytest.fixture

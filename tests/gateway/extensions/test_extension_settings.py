@@ -14,7 +14,7 @@ from tests.gateway.support.commands import command, refused, succeeds
 
 __all__ = ["forgotten", "site"]  # fixtures
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
 MODEL = """
 from pydantic import BaseModel, Field, SecretStr
@@ -31,11 +31,6 @@ class Own(BaseModel):
     token: str | None
     rows: int
     title: str
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

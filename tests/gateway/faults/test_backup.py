@@ -24,16 +24,11 @@ from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.servers.own_postgres import OwnPostgres, own_postgres, place, run
 from tests.gateway.support.commands import environment_of, succeeds
 
-pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.redis, pytest.mark.slow]
 
 PAGE = Path(__file__).parents[3] / "docs" / "operations" / "backup.md"
 
 Answers = dict[tuple[str, str], bytes]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Who starts and copies servers is in nobody's way."""
 
 
 @pytest.fixture

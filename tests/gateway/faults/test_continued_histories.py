@@ -15,12 +15,7 @@ from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.servers.own_postgres import OwnPostgres, Stop, own_postgres
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Who starts and copies servers is in nobody's way."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -33,14 +33,9 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.workers import worker_services
 from tests.gateway.writes.test_queued_writes import job, put_later
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """The oracle reads folders, and is in nobody's way."""
 
 
 @pytest.fixture

@@ -40,18 +40,13 @@ from tests.gateway.writes.test_queued_writes import put_later
 from tests.sampling import is_thorough
 from tests.stub_openai import WIDTH, stub_openai
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 
 class Victim(Protocol):
     def strike(self) -> None: ...
 
     async def start(self) -> object: ...
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Who starts servers is in nobody's way."""
 
 
 @pytest.fixture

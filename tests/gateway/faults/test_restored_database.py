@@ -24,7 +24,7 @@ from tests.gateway.servers.own_postgres import OwnPostgres, run
 from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.redis, pytest.mark.slow]
 
 QUESTIONS = ("annual leave", "what is ben paid", "lighthouse keeper", "secret of the cellar")
 SUBJECTS = {"ana": ("staff",), "ben": ("staff",), "eve": ()}
@@ -33,11 +33,6 @@ CUT_ALL_BUT_SEARCHES = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = 'nearhit' AND query !~ 'search_(exact|confirmation)' AND pid <> pg_backend_pid()"""
 DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'nearhit'"
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Who starts and copies servers is in nobody's way."""
 
 
 @pytest.fixture

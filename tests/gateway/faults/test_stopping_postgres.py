@@ -22,16 +22,11 @@ from tests.gateway.servers.own_postgres import (
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.sampling import is_thorough
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 AT_ONCE = 24
 TURNS = 4 if is_thorough() else 2
 AGE_MS = 60_000  # that some callers allow an answer to have
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Who starts and stops servers is in nobody's way."""
 
 
 @pytest.fixture

@@ -16,12 +16,7 @@ from ingest.worker.pgqueuer_adapter import WorkerLimits
 from tests.gateway.servers.own_postgres import WAIT_S_MAX, OwnPostgres
 from tests.ingest.worker.test_job_worker import JobRecorder, a_job, at_work, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """The test freezes a server, which blocks nothing else here."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 
 class RecordingQueue(JobQueue):

@@ -12,11 +12,8 @@ import asyncpg
 import orjson
 import pytest
 
-from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
@@ -24,12 +21,6 @@ pytestmark = pytest.mark.anyio
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 WAIT_S_MAX = 120.0
-
-
-@pytest.fixture(scope="module")
-async def module_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made
 
 
 @pytest.fixture

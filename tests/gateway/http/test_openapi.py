@@ -1,7 +1,7 @@
 """The description of the API, and whether what travels is what it describes."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
@@ -10,23 +10,12 @@ import pytest
 from pydantic import RootModel
 
 from gateway import problems
-from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
-from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
-from tests.gateway.support.gateways import Gateway, running
+from tests.gateway.support.gateways import Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-async def gateway(
-    servers: Servers, databases: DatabaseCopies, embedder: Embedder
-) -> AsyncIterator[Gateway]:
-    async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

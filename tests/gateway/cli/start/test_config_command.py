@@ -13,12 +13,7 @@ from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.settings.settings import Settings
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
 
 SECRET = "postgresql://ana:a-secret@localhost/db"

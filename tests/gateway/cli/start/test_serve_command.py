@@ -21,32 +21,16 @@ import httpx2
 import pytest
 
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.settings.settings import Settings
 from tests.conftest import fresh_settings, run_sql
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import WAIT_S_MAX, environment_of, fails, refused
 from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 EVENTS = ("start", "stop")
 HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made.model_copy(update={"log_level": "warning"})
-
-
-@pytest.fixture(scope="module")
-def environment(settings: Settings) -> dict[str, str]:
-    return environment_of(settings)
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,7 @@
 
 import pytest
 
-from tests.index.conftest import (
-    connection,
-    database,
-    documents,
-    embedder,
-    invalidation,
-    reused,
-    reused_databases,
-    searcher,
-    settings,
-    static_embedder,
-    tenants,
-    writer,
-)
-
-__all__ = [
-    "connection",
-    "database",
-    "documents",
-    "embedder",
-    "invalidation",
-    "reused",
-    "reused_databases",
-    "searcher",
-    "settings",
-    "static_embedder",
-    "tenants",
-    "writer",
-]
+from tests.index.conftest import *  # noqa: F403  the fixtures
 
 
 @pytest.fixture(autouse=True)

@@ -12,14 +12,9 @@ from tests.conftest import run_sql
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

@@ -11,14 +11,9 @@ from gateway.settings.settings import Settings
 from tests.gateway.support.commands import environment_of, refused, succeeds, without_settings
 from tests.gateway.support.gateways import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 BLOCKS = 16  # of 1,024 bytes: less than a dump of the empty schema
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

@@ -11,12 +11,7 @@ from tests.gateway.servers.own_postgres import place, run
 from tests.gateway.support.commands import environment_of, process_output, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -10,22 +10,8 @@ from index.model.scope import everything
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import run_sql
-from tests.index.conftest import (
-    database,
-    reused,
-    reused_databases,
-    settings,
-    tenants,
-)
+from tests.index.conftest import *  # noqa: F403  the fixtures
 from tests.index.support.query_plans import explained_searches, nodes
-
-__all__ = [  # fixtures
-    "database",
-    "reused",
-    "reused_databases",
-    "settings",
-    "tenants",
-]
 
 pytestmark = pytest.mark.anyio
 

@@ -8,12 +8,7 @@ from gateway.settings.settings import Settings
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.mark.thorough

@@ -8,15 +8,10 @@ import pytest
 from tests.gateway.support.commands import command, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 LAMPS = "# Lamps\n\nThe keeper of the harbour lights the lamps of the pier at dusk.\n"
 LEAVE = "# Annual leave\n\nEverybody in the company has 25 days of annual leave each year.\n"
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

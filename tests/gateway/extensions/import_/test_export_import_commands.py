@@ -29,14 +29,9 @@ from tests.gateway.support.commands import command, environment_of, succeeds
 from tests.gateway.support.gateways import Caller, Gateway
 from tests.index.support.worlds import made_up_documents
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated]
 
 T = TypeVar("T")
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

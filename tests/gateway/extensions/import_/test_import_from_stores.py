@@ -21,16 +21,17 @@ from tests.gateway.support.commands import command, environment_of, refused, suc
 if TYPE_CHECKING:
     from tests.gateway.servers.qdrant_server import QdrantServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow, pytest.mark.clients]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.blocking,
+    pytest.mark.clients,
+    pytest.mark.isolated,
+    pytest.mark.slow,
+]
 
 COUNT = 2 * PAGE_RECORDS + 1
 TEXTS = [f"Harbour {number} has a lighthouse." for number in range(COUNT)]
 COLLECTIONS = "/api/v2/tenants/default_tenant/databases/default_database/collections"
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
 @pytest.fixture

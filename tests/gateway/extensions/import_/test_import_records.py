@@ -10,11 +10,9 @@ import asyncpg
 import numpy as np
 import pytest
 
-from gateway.cli.start import serve_command
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions._sources.sync.report import Report
-from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.import_ import record_import
 from gateway.extensions.import_.readers.ndjson import NdjsonReader
 from gateway.extensions.import_.record_mapping import RecordMapping
@@ -25,12 +23,11 @@ from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.write.batch import DOCUMENTS_MAX
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import command, refused, succeeds
-from tests.gateway.support.gateways import Gateway, running
+from tests.gateway.support.gateways import Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 READER = ("--reader", "tenant")
 COUNTS = "vectors of 68 records used; embedded: the texts of 1 without a vector, and of 1 with more"
@@ -38,28 +35,6 @@ COUNTS = "vectors of 68 records used; embedded: the texts of 1 without a vector,
 
 class Stopped(Exception):
     pass
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made.model_copy(update={"log_level": "warning"})
-
-
-@pytest.fixture(scope="module")
-def environment(settings: Settings) -> dict[str, str]:
-    return serve_command.environment(settings) | {"NEARHIT_CACHE_PREFIX": settings.cache_prefix}
-
-
-@pytest.fixture(scope="module")
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    async with running(settings, embedder) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

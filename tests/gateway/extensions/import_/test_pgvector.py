@@ -13,7 +13,7 @@ from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import ROW_BYTES_MAX
 from ingest.errors import NotImportable
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
 TABLE = """
 CREATE SCHEMA other;
@@ -36,11 +36,6 @@ CREATE TABLE keyless (body text, at integer);
 CREATE VIEW other.recent AS SELECT document, embedding FROM other."Odd ""Docs""; DROP TABLE x";
 """
 ODD = 'other."Odd ""Docs""; DROP TABLE x"'
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """A reader may block the loop that it starts for itself: nobody else waits in it."""
 
 
 @pytest.fixture

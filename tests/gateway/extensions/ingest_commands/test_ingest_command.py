@@ -6,55 +6,28 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.cli.start import serve_command
 from gateway.errors import CommandError
 from gateway.extensions._ingest import ingest_paths, path_kinds
 from gateway.extensions._sources.bounded.bounded_source import BoundedSource
 from gateway.extensions._sources.folder import FolderSource
 from gateway.extensions._sources.source import Defaults, Source
-from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.settings.settings import Settings
-from index.search.query_embedder import Embedder
-from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
 from tests.gateway.extensions._sources.files import write
 from tests.gateway.support.commands import command, succeeds
-from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
 WAIT_S_MAX = 120.0
 
 
 KINDS = path_kinds.path_kinds("")
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
-
-
-@pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
-    async with fresh_settings(servers, databases) as made:
-        yield made.model_copy(update={"log_level": "warning"})
-
-
-@pytest.fixture(scope="module")
-def environment(settings: Settings) -> dict[str, str]:
-    return serve_command.environment(settings) | {"NEARHIT_CACHE_PREFIX": settings.cache_prefix}
-
-
-@pytest.fixture(scope="module")
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    async with running(settings, embedder) as made:
-        yield made
 
 
 def opened_sources(named: Sequence[Path], **changes: Any) -> list[ingest_paths.OpenedSource]:

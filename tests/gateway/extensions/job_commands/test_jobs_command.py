@@ -17,12 +17,7 @@ from tests.gateway.support.commands import WAIT_S_MAX, environment_of, refused, 
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import job, put_later
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture

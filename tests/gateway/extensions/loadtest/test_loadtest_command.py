@@ -17,15 +17,10 @@ from tests.conftest import ADMIN_KEY
 from tests.gateway.support.commands import WAIT_S_MAX, without_settings
 from tests.gateway.support.gateways import Caller, Gateway
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
 TENANTS = 3  # that a run makes
 QUICK = ("--rate", "40", "--seconds", "2", "--warm-up", "0", "--writes", "8", "--timeout", "30")
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """The command may block the loop that it starts for itself: nobody else waits in it."""
 
 
 async def loadtest(gateway: Gateway, folder: Path, *arguments: str) -> Result:

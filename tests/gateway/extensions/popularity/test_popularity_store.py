@@ -18,36 +18,8 @@ from index.search.searcher import Searcher
 from index.tenants.principals import CountedOpenings
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
-from tests.index.conftest import (
-    connection,
-    database,
-    documents,
-    embedder,
-    invalidation,
-    reused,
-    reused_databases,
-    searcher,
-    settings,
-    static_embedder,
-    tenants,
-    writer,
-)
+from tests.index.conftest import *  # noqa: F403  the fixtures
 from tests.index.support.samples import a_document, put
-
-__all__ = [  # fixtures
-    "connection",
-    "database",
-    "documents",
-    "embedder",
-    "invalidation",
-    "reused",
-    "reused_databases",
-    "searcher",
-    "settings",
-    "static_embedder",
-    "tenants",
-    "writer",
-]
 
 pytestmark = pytest.mark.anyio
 

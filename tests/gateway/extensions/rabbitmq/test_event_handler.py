@@ -19,36 +19,8 @@ from index.model.document import Document
 from index.postgres.database import Database
 from ingest.write.writer import Writer
 from tests.gateway.extensions.rabbitmq.event_samples import access, delete, parsed, update
+from tests.index.conftest import *  # noqa: F403  the fixtures
 from tests.index.support.samples import a_document
-from tests.ingest.conftest import (
-    connection,
-    database,
-    documents,
-    embedder,
-    invalidation,
-    reused,
-    reused_databases,
-    searcher,
-    settings,
-    static_embedder,
-    tenants,
-    writer,
-)
-
-__all__ = [
-    "connection",
-    "database",
-    "documents",
-    "embedder",
-    "invalidation",
-    "reused",
-    "reused_databases",
-    "searcher",
-    "settings",
-    "static_embedder",
-    "tenants",
-    "writer",
-]
 
 pytestmark = pytest.mark.anyio
 

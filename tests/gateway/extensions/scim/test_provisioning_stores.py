@@ -17,21 +17,7 @@ from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
-from tests.index.conftest import (
-    database,
-    reused,
-    reused_databases,
-    settings,
-    tenants,
-)
-
-__all__ = [  # fixtures
-    "database",
-    "reused",
-    "reused_databases",
-    "settings",
-    "tenants",
-]
+from tests.index.conftest import *  # noqa: F403  the fixtures
 
 pytestmark = pytest.mark.anyio
 

@@ -20,12 +20,7 @@ from tests.ingest.support.web_server import WebHost
 
 __all__ = ["host", "services", "settings"]  # fixtures
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
 
 async def test_commands_read_and_import_such_sources(
