@@ -4,7 +4,7 @@ Its database is one that an earlier test has used, without its rows, unless the 
 `isolated`.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import asyncpg
@@ -50,12 +50,20 @@ def static_embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
-def connected(url: str, *, logged: bool = True) -> AbstractAsyncContextManager[Database]:
+def connected(
+    url: str,
+    *,
+    connections_max: int = 10,
+    statement_timeout_s: float = 60,
+    observe: Callable[[str, float], None] = lambda _name, _seconds: None,
+    logged: bool = True,
+) -> AbstractAsyncContextManager[Database]:
+    """The index's own access to a database, which announces to nobody what is written."""
     return connect(
         url,
-        connections_max=10,
-        statement_timeout_s=60,
-        observe=lambda _name, _seconds: None,
+        connections_max=connections_max,
+        statement_timeout_s=statement_timeout_s,
+        observe=observe,
         announce=announce_to_nobody,
         logged=logged,
     )

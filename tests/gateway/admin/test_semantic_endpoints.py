@@ -9,10 +9,10 @@ from cache.semantic.error_limit import RULES
 from gateway.settings.settings import Settings
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
-from index.postgres.database import announce_to_nobody, connect
 from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
 from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.index.conftest import connected
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -24,12 +24,8 @@ GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RUL
 async def store(settings: Settings) -> AsyncIterator[SemanticCountStore]:
     """What workers count, on the gateway's database."""
     assert settings.database_url is not None
-    async with connect(
-        settings.database_url.get_secret_value(),
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
+    async with connected(
+        settings.database_url.get_secret_value(), connections_max=1, statement_timeout_s=10
     ) as database:
         yield SemanticCountStore(database)
 

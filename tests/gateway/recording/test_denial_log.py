@@ -13,8 +13,8 @@ from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKey
 from index.tenants.principals import Principal
 from tests.conftest import run_sql
-from tests.gateway.extensions.activity.test_audit_log import connected
 from tests.gateway.support.gateways import Caller, problem, running
+from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ import pytest
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition, MovedTenant, Partitions
 from index.model.scope import everything
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.search.tables.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
@@ -130,13 +130,7 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_partition(
 async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
     database_url: str, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
-    async with connect(
-        database_url,
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as small:
+    async with connected(database_url, connections_max=1, statement_timeout_s=10) as small:
         writer = Writer(DocumentStore(small), many_chunks.EMBEDDER, RecordingInvalidation())
         async with held(database_url, ACME_CLOSED):
             documents = [a_document(f"late-{number}", "A late lighthouse.") for number in range(6)]
@@ -264,12 +258,8 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
         expected = ids((await searcher(database).search(scope, QUERY)).hits)
 
         cutter = Cutter(database_url, kills=kills)
-        async with connect(
-            database_url,
-            connections_max=1,
-            statement_timeout_s=10,
-            observe=cutter.observe,
-            announce=announce_to_nobody,
+        async with connected(
+            database_url, connections_max=1, observe=cutter.observe, statement_timeout_s=10
         ) as own:
             task = asyncio.create_task(tend(own, limits))
             cutter.aim(task, statements=statements)
@@ -298,12 +288,11 @@ async def statements_of_a_whole_tending(
 ) -> int:
     ran: list[str] = []
     await many_chunks.settle(documents, "acme", number=2, readers=[("tenant",)], seed=0)
-    async with connect(
+    async with connected(
         url,
         connections_max=1,
-        statement_timeout_s=10,
         observe=lambda name, _seconds: ran.append(name),
-        announce=announce_to_nobody,
+        statement_timeout_s=10,
     ) as own:
         assert len(await tend(own, limits)) == 2
     return len(ran)

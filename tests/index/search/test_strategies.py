@@ -15,11 +15,11 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything
-from index.postgres.database import announce_to_nobody, connect
 from index.search.searcher import Searcher
 from index.search.tables.strategy import StrategyLimits
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
+from tests.index.conftest import connected
 from tests.index.support import many_chunks, questions, worlds
 from tests.index.support.questions import SCOPES, QuestionWorld
 from tests.index.support.worlds import IndexPrincipal
@@ -83,12 +83,11 @@ async def laid_out(
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
-        async with connect(
+        async with connected(
             url,
             connections_max=3,
-            statement_timeout_s=10,
             observe=lambda name, _seconds: ran.append(name),
-            announce=announce_to_nobody,
+            statement_timeout_s=10,
         ) as database:
             world = QuestionWorld(database, static_embedder)
             await world.settle(url, made_up(layout))

@@ -16,7 +16,7 @@ import pytest
 from index.documents import outbox
 from index.model.query import Query
 from index.model.scope import Scope, everything, resolve
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.postgres.functions import security_definer_functions
 from index.postgres.functions.function_roles import SHARDS, Connection
 from index.resident import columns
@@ -31,6 +31,7 @@ from index.vocabulary.vocabulary import Spelling, Vocabulary
 from index.vocabulary.word_table import WordTable, trigrams_of
 from ingest.write.writer import Writer
 from loadtests.workload.typos import with_typo
+from tests.index.conftest import connected
 from tests.index.support.residence import Residence, residence
 from tests.index.support.samples import RecordingEmbedder, a_document, put
 from tests.index.vocabulary.test_vocabulary import spelled
@@ -61,12 +62,8 @@ def observed() -> list[str]:
 async def watched(
     database_url: str, tenants: TenantStore, observed: list[str]
 ) -> AsyncIterator[Database]:
-    async with connect(
-        database_url,
-        connections_max=10,
-        statement_timeout_s=10,
-        observe=lambda name, _seconds: observed.append(name),
-        announce=announce_to_nobody,
+    async with connected(
+        database_url, observe=lambda name, _seconds: observed.append(name), statement_timeout_s=10
     ) as database:
         yield database
 

@@ -13,7 +13,7 @@ import pytest
 from index.documents import outbox
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from index.text.spelling import LETTERS_MAX, doubtful
 from index.vocabulary import vocabulary
@@ -25,6 +25,7 @@ from index.vocabulary.vocabulary import (
     Spelling,
     Vocabulary,
 )
+from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 
@@ -43,12 +44,8 @@ async def watched(
     database_url: str, tenants: TenantStore, observed: list[str]
 ) -> AsyncIterator[Vocabulary]:
     """A vocabulary on a database of its own connections."""
-    async with connect(
-        database_url,
-        connections_max=10,
-        statement_timeout_s=10,
-        observe=lambda name, _seconds: observed.append(name),
-        announce=announce_to_nobody,
+    async with connected(
+        database_url, observe=lambda name, _seconds: observed.append(name), statement_timeout_s=10
     ) as database:
         yield Vocabulary(database)
 

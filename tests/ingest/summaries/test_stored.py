@@ -21,7 +21,7 @@ from index.model.chunk_kind import kind_of
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import resolve
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.search.hits import Hit
 from index.search.searcher import Searcher
 from index.search.tables.strategy import StrategyLimits
@@ -29,6 +29,7 @@ from ingest.index_audit import IndexAudit
 from ingest.summaries.extract import extract
 from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
+from tests.index.conftest import connected
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
@@ -273,12 +274,8 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     seen = Names()
     expected = await found(searcher, "fire", *kinds, top_k=9, summaries=True)
 
-    async with connect(
-        database_url,
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=seen.observe,
-        announce=announce_to_nobody,
+    async with connected(
+        database_url, connections_max=1, observe=seen.observe, statement_timeout_s=10
     ) as watched:
         asked = Searcher(watched, static_embedder, limits=limits)
         hits = await found(asked, "fire", *kinds, top_k=9, summaries=True)

@@ -16,11 +16,12 @@ from index.documents.event_versions import Reading
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.document import Document
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import DocumentTooLong
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.writer import Writer
+from tests.index.conftest import connected
 from tests.index.support.samples import (
     AbsentEmbedder,
     RecordingEmbedder,
@@ -103,12 +104,11 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
     made = [a_document(f"d{number}") for number in range(5)]
     await put_all(writer, *made)
     statements: list[str] = []
-    async with connect(
+    async with connected(
         database_url,
         connections_max=1,
-        statement_timeout_s=10,
         observe=lambda name, _seconds: statements.append(name),
-        announce=announce_to_nobody,
+        statement_timeout_s=10,
     ) as own:
         again = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
@@ -277,13 +277,7 @@ async def test_documents_put_together_end_as_if_they_were_put_one_by_one(
 async def test_a_database_that_goes_away_fails_all_that_were_put_together(
     database_url: str, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
-    async with connect(
-        database_url,
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as own:
+    async with connected(database_url, connections_max=1, statement_timeout_s=10) as own:
         writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
     outcomes = await put_all(writer, LONG, a_document("leave"))
@@ -317,12 +311,8 @@ async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_
     canceller = Canceller()
     stored_chunks: set[int] = set()
     cancelled = 0
-    async with connect(
-        database_url,
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=canceller.observe,
-        announce=announce_to_nobody,
+    async with connected(
+        database_url, connections_max=1, observe=canceller.observe, statement_timeout_s=10
     ) as own:
         writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
         for statements in count(1):

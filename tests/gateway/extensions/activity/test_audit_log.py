@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
@@ -19,7 +17,6 @@ from index.audit import audit_chain
 from index.audit.audit_log import AuditLog
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
-from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.query_embedder import Embedder
 from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
@@ -27,6 +24,7 @@ from tests.conftest import run_sql
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.writes.test_queued_writes import put_later
+from tests.index.conftest import connected
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -41,18 +39,6 @@ GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RUL
 async def ada(gateway: Gateway) -> Caller:
     """An admin of the tenant."""
     return await gateway.caller("ada", roles=["admin"])
-
-
-@asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Database]:
-    async with connect(
-        url,
-        connections_max=1,
-        statement_timeout_s=10,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as database:
-        yield database
 
 
 async def rows(admin: Caller, **parameters: str) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import everything
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
 from index.postgres.session import Row
@@ -39,7 +39,7 @@ from index.search.sight_reader import SightReader
 from index.search.tables.strategy import StrategyLimits
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
-from tests.index.support.captured_statements import held, unobserved
+from tests.index.support.captured_statements import held
 from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
@@ -334,13 +334,7 @@ async def test_a_search_that_is_given_up_ends_inside_its_function(
 async def test_a_statement_past_its_time_ends_inside_its_function(
     database_url: str, town: None, connection: Connection
 ) -> None:
-    async with connect(
-        database_url,
-        connections_max=1,
-        statement_timeout_s=1.5,
-        observe=unobserved,
-        announce=announce_to_nobody,
-    ) as hasty:
+    async with connected(database_url, connections_max=1, statement_timeout_s=1.5) as hasty:
         searcher = Searcher(hasty, many_chunks.EMBEDDER)
         await searcher.search(ANA, QUERY)
         async with connection.transaction():
