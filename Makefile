@@ -222,7 +222,7 @@ bench-growth: .venv/bench
 
 # make soak [DATA=FOLDER] [MINUTES=10] [SEED=1] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/soak.json;
 # fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
-# `ONLY=balanced` uses HAProxy. `ONLY=mutants` breaks one rule of the cache after the other, each of
+# `ONLY=mutants` breaks one rule of the cache after the other, each of
 # which it has to find. `ONLY=greedy` takes four minutes on a machine with nothing else to do.
 soak: setup
 	$(BIN)/python -m loadtests.soak $(BENCH) $(if $(MINUTES),--minutes $(MINUTES)) \

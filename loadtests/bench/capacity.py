@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loadtests.bench_load.measurement import drive, percentile_ms
+from loadtests.bench.measurement import drive, percentile_ms
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents

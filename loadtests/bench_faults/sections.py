@@ -10,17 +10,17 @@ from typing import Any, TypeAlias
 import uvloop
 from rich.console import Console
 
-from loadtests.bench import phases
+from loadtests.bench import measurement, phases
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench_faults import embeddings
-from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
-from loadtests.bench_load import measurement
+from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import server_set
 from loadtests.servers.faults import fault
 from loadtests.servers.faults.fault import Fault
+from loadtests.servers.processes import raise_file_limit
 from loadtests.servers.server_set import ServerSet
 from loadtests.workload.agents import Agents
 

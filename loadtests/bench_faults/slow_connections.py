@@ -1,19 +1,12 @@
 """Many connections, each of which begins a request and never completes it."""
 
 import asyncio
-import resource
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 CONNECTIONS = 10_000
 _AT_ONCE = 200
 _BEGINNING = b"POST /v1/search HTTP/1.1\r\nHost: crowd\r\nContent-Length: 100\r\n"
-
-
-def raise_file_limit() -> None:
-    """Let this process, and those that it starts, open as many files as the system permits."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class SlowConnections:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loadtests.bench_load import measurement
+from loadtests.bench import measurement
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.figures import Figures
 from loadtests.load.request import Call

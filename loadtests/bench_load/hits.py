@@ -3,9 +3,10 @@
 from dataclasses import asdict
 from functools import partial
 
+from loadtests.bench import measurement
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
-from loadtests.bench_load import bare, measurement
+from loadtests.bench_load import bare
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import service
 from loadtests.servers.service import Service

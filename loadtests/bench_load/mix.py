@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
+from loadtests.bench import capacity, measurement
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
-from loadtests.bench_load import bare, capacity, measurement
+from loadtests.bench_load import bare
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment

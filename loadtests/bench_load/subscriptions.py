@@ -11,9 +11,9 @@ from rich.console import Console
 
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.load.latencies import Latencies
 from loadtests.servers import metrics, service
+from loadtests.servers.processes import raise_file_limit
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
 

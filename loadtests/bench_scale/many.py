@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 import asyncpg
 import uvloop
 
+from loadtests.bench import measurement
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section
-from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.servers import balancer, gateway, processes, server_set, service

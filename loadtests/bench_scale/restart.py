@@ -5,10 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from loadtests.bench import phases
+from loadtests.bench import measurement, phases
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_load import measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import server_set

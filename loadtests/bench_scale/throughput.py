@@ -2,9 +2,9 @@
 
 import os
 
+from loadtests.bench import capacity, measurement
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_load import capacity, measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import server_set

@@ -1,6 +1,7 @@
 """The processes of servers: which they are, their memory and their processor time."""
 
 import math
+import resource
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Self, TypeAlias
@@ -68,6 +69,12 @@ def redis(service: Service) -> set[int]:
 def tree(pid: int) -> set[int]:
     """The process and all its descendants."""
     return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+
+
+def raise_file_limit() -> None:
+    """Let this process, and those that it starts, open as many files as the system permits."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _by_pid(pids: Iterable[int]) -> dict[int, float]:

@@ -29,7 +29,6 @@ if __name__ == "__main__":
         sections={
             "soak": sections.soak,
             "faults": sections.faults,
-            "balanced": sections.balanced,
             "greedy": greedy_neighbours.measure,
             "mutants": sections.mutants,
         },

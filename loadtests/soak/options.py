@@ -43,7 +43,6 @@ class SoakOptions:
     faults_min: int = 0
     fault_every_s: float = 20.0
     rest_every_s: float = 20.0
-    balanced: bool = False
     plain: bool = False
     until_caught: bool = False
     compared_share: float = 0.1  # a starting value, not measured

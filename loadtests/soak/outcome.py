@@ -61,8 +61,7 @@ def section(soak: Soak) -> Section:
 
 
 def _title(options: SoakOptions) -> str:
-    title = "With faults" if options.faults else "With all servers well"
-    return f"{title}, through a balancer" if options.balanced else title
+    return "With faults" if options.faults else "With all servers well"
 
 
 def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> str:
@@ -93,7 +92,7 @@ def _losses(soak: Soak) -> str:
     counts = soak.context.audit.counts
     return (
         f"{counts['revoked']:,} times a subject that both gateways had just shown a document lost "
-        f"access and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
+        "access and asked again at once, through the gateway that had not written: "
         f"{counts['revoked_and_still_shown']} answers still showed it. From the acknowledgement to "
         f"that answer it took {refused.percentile_ms(50):.1f} ms (median), "
         f"{refused.percentile_ms(99):.1f} at P99 and {refused.percentile_ms(100):.1f} at most."
@@ -130,10 +129,6 @@ def _nested(counts: Counts) -> dict[str, dict[str, int]]:
     return nested
 
 
-_ASKED_AGAIN = {  # whether a balancer decides
-    False: "through the gateway that had not written",
-    True: "through whichever gateway the balancer chose",
-}
 _KINDS = {
     "judged": "judged while others write",
     "compared_at_work": "of these, compared with a fresh search",

@@ -1,7 +1,6 @@
-"""The soaks: with all servers well, with faults, through a balancer, and with rules broken."""
+"""The soaks: with all servers well, with faults, and with rules broken."""
 
 from contextlib import AbstractContextManager
-from typing import Any
 
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
@@ -30,12 +29,7 @@ def soak(bench: Run) -> Section:
 
 def faults(bench: Run) -> Section:
     """Servers are killed, paused, filled, restored and failed over."""
-    return _measured(bench, faults=tuple(bench.picked([*FAULTS])))
-
-
-def balanced(bench: Run) -> Section:
-    """All requests pass HAProxy."""
-    return _measured(bench, balanced=True)
+    return _measured(bench, tuple(bench.picked([*FAULTS])))
 
 
 def mutants(bench: Run) -> Section:
@@ -57,7 +51,7 @@ def mutants(bench: Run) -> Section:
     return broken_rules.section(_MUTANTS_TEXT, chosen, broken)
 
 
-def _measured(bench: Run, *, faults: tuple[str, ...] = (), balanced: bool = False) -> Section:
+def _measured(bench: Run, faults: tuple[str, ...] = ()) -> Section:
     options = SoakOptions(
         minutes=bench.minutes or bench.sized(10.0, 2.0),
         answers=bench.sized(100_000, 1_000),
@@ -65,13 +59,12 @@ def _measured(bench: Run, *, faults: tuple[str, ...] = (), balanced: bool = Fals
         faults=faults,
         faults_min=len(faults),
         fault_every_s=bench.sized(20.0, 1.0),
-        balanced=balanced,
     )
-    with _running(balanced=balanced) as started:
+    with _running() as started:
         return outcome.section(run.soaked(started, bench.data_folder, options, FAULTS))
 
 
-def _running(**options: Any) -> AbstractContextManager[ServerSet]:
+def _running(launcher: tuple[str, ...] = ("gateway",)) -> AbstractContextManager[ServerSet]:
     return server_set.running(
-        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
+        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, launcher=launcher
     )

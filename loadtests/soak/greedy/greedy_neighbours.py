@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager, suppress
 
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
-from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.servers import server_set
 from loadtests.servers.ports import free_port
+from loadtests.servers.processes import raise_file_limit
 from loadtests.servers.service import Service
 from loadtests.soak.greedy.comparison import Compared, measured_section
 from loadtests.soak.greedy.neighbour import KINDS

@@ -20,9 +20,9 @@ from typing import Any
 
 import orjson
 
-from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.load import connection
 from loadtests.load.request import encode_request
+from loadtests.servers.processes import raise_file_limit
 
 _PAUSE_S = 0.02  # after a refusal: more would be the load of the generator, not of the tenant
 _ADDRESSES = 16  # source addresses; the gateway limits the connections of each
