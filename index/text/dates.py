@@ -23,6 +23,7 @@ _NAMES = (  # without accents, as `tokens.plain` spells them
     "jan feb mar apr may jun jul aug sept oct nov dec",
     "januar februar marz april mai juni juli august september oktober november dezember",
     "jan feb mrz apr mai jun jul aug sep okt nov dez",
+    "janner feber maerz",
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "ene feb mar abr may jun jul ago sep oct nov dic",
     "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
@@ -57,6 +58,7 @@ _YEAR_FIRST = re.compile(
     r"(?P<year>[12](?<![\d.,-].)\d{3})(?:"
     r"(?P<mark>[-/.])(?P<month>\d{1,2})(?:(?P=mark)(?P<day>\d{1,2}))?"
     r"|(?P<month_joined>\d\d)(?P<day_joined>\d\d)"
+    r"|\.\s(?P<month_spaced>\d{1,2})\.\s(?P<day_spaced>\d{1,2})"
     r"|\s?[年년]\s?(?P<month_signed>\d{1,2})\s?[月월](?:\s?(?P<day_signed>\d{1,2})\s?[日일])?"
     r")(?!\d)"
 )
@@ -97,8 +99,13 @@ def around(named: Named) -> Iterator[str]:
 
 def _year_first(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
     for match in _YEAR_FIRST.finditer(text):
-        month = match["month"] or match["month_joined"] or match["month_signed"]
-        day = match["day"] or match["day_joined"] or match["day_signed"]
+        month, day = (
+            match[part]
+            or match[f"{part}_joined"]
+            or match[f"{part}_spaced"]
+            or match[f"{part}_signed"]
+            for part in ("month", "day")
+        )
         written = match[0] if match["day_joined"] else match[0][len(match["year"]) :]
         yield _terms(match["year"], month, day), written
 

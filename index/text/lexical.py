@@ -32,7 +32,7 @@ from index.text.word_lists.word_list import WordList
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
-ANALYSER = "bm25-5"
+ANALYSER = "bm25-6"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
 
 UNDETERMINED = stemming.UNDETERMINED

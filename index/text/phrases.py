@@ -17,8 +17,12 @@ _WORDS_MAX = 8  # of a number
 
 # English writes these both ways. Two words that only happen to stand side by side are none.
 _COMPOUNDS = (
-    "back-up check-out e-mail file-name log-in/off/on/out set-up shut-down sign-in/up"
-    " user-name web-page/site wi-fi"
+    "back-up black-list break-down check-list/out clean-up count-down data-base down-time drop-down"
+    " e-mail end-point fall-back file-name fire-wall follow-up hand-over help-desk home-page"
+    " host-name key-word life-cycle log-in/off/on/out look-up multi-factor name-space opt-in/out"
+    " pass-word pay-roll plug-in print-out road-map roll-back/out run-time screen-shot set-up"
+    " shut-down sign-in/off/on/up smart-phone spread-sheet start-up time-out/stamp/zone"
+    " touch-screen user-name voice-mail web-cam/page/site wi-fi work-around/flow/space"
 )
 _COMPOUND_STEMS: dict[tuple[str, ...], str] = {
     (stem_spelling(first, "en"), stem_spelling(second, "en")): stem_spelling(first + second, "en")

@@ -20,70 +20,70 @@ INSERT INTO audiences (audience_key, tenant, allowed_tokens) OVERRIDING SYSTEM V
 ('9', 'beta', '{public,owner:bea}');
 DELETE FROM audit_log;
 INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, nonce, hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '1', '2026-11-29 16:57:33.459771+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '901435b6-a107-4792-91f7-9a6e928b413f', E'\\xed1452586c33487033345c95109eec6423f295f632a4d26c7c6645995f2f5a38'),
-('acme', '10', '2026-11-29 16:57:34.661087+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"salaries": "added"}}', '43d9c0be-9d25-41a0-a9f7-4b37ad994c9c', E'\\x2b7a311ebd8e825499d4dc8f62da761fab19470a0f4a0c8ddb7652d8dfecf185'),
-('acme', '11', '2026-11-29 16:57:34.720117+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"pump": "added"}}', '23eeead3-401a-4183-b98e-a72e86c62f71', E'\\x861f7edc8f9ce4a1cfbf0724833922d11854a9590672d9c90180c2a870a645db'),
-('acme', '12', '2026-11-29 16:57:34.766695+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log1": "added"}}', 'e0c02a55-083d-4494-bdb6-b1b5c7deba61', E'\\x9cc344b7b08afb11fac538053bb8b01fbb5c8d3d3c8194d0e25fb213d9999f40'),
-('acme', '13', '2026-11-29 16:57:34.861356+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log2": "added"}}', '03403162-a1fd-460b-ae65-fb713a46260a', E'\\xaf4b3b43a9522dc8b022b89bd69465e3c8d292bbec918b43ef5713ed391a1ed8'),
-('acme', '14', '2026-11-29 16:57:34.900688+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log3": "added"}}', 'c751f465-c715-4bcb-92b5-3dcea0fa5f11', E'\\x20a2d5d7364da4cb9b5f7ec669fe8abf27e939044fe65d653106448f9ad51264'),
-('acme', '15', '2026-11-29 16:57:34.962883+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log4": "added"}}', '28390f32-e907-4434-866d-9d054b3e6374', E'\\xe59c5d0e4e0bfe1de87dedda15a993735c58d34622c310837a4fb5750843e652'),
-('acme', '16', '2026-11-29 16:57:35.012571+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log5": "added"}}', 'c4756037-504c-49ee-ba4b-5cf296accedc', E'\\x64d5a5cb504a2eb2d88dd2dd05003b3215188a214e437cef4494dec304292ba2'),
-('acme', '17', '2026-11-29 16:57:35.081646+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log6": "added"}}', '0c7820bc-18a7-4500-9f75-3621d84e3a2e', E'\\x5da1af8cbf02e07a695d8ce1c6bcb8c84c146c7de4092185881dfebc0874244a'),
-('acme', '18', '2026-11-29 16:57:35.137063+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log7": "added"}}', 'bf8c64cb-0e89-41e2-949f-1cc4fd6ff43b', E'\\x01604d15e1a853d00ee2edf6b2e0f555496d22d4b589267100f5e6a2e7878082'),
-('acme', '19', '2026-11-29 16:57:35.1896+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"log8": "added"}}', 'f6431618-8265-4a0d-9d5f-4b6650ad4ab1', E'\\x6fbd36fe04b74b2e88330ee51c13b2d5536c749b3289f36788d46476b8a9589b'),
-('acme', '2', '2026-11-29 16:57:33.534694+00', NULL, 'operator', 'key.create', 'key_15d8f850357eb648', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', 'a5882760-c0ff-44dd-887d-e111ea47caf7', E'\\xdf05ae8fac0b6dcfa630e4a09f3603252b4c4e7c4c0a82fdf7ae69fed8c10503'),
-('acme', '20', '2026-11-29 16:57:35.274674+00', 'ana', 'key_bf7f6c0960c9ceae', 'documents.write', '', '{"documents": {"notes": "added"}}', '5e8a7c8e-e98f-4f54-9190-5957e95467cb', E'\\x4c3e40fe638d6acd7ce27d4b1a2ea510bdd6a7eb82afb09a7e5ded739f72343a'),
-('acme', '21', '2026-11-29 16:57:35.432876+00', 'ana', 'key_bf7f6c0960c9ceae', 'documents.write', '', '{"documents": {"list": "added"}}', '44b5449d-ecfd-417b-b2c6-e60a4d999142', E'\\xe93f2343807427bf961b5c4c27c6326b27d79f5b8c0e8b0263a62f83bdbe1124'),
-('acme', '22', '2026-11-29 16:57:35.897927+00', 'ana', 'key_bf7f6c0960c9ceae', 'documents.write', '', '{"documents": {"notes": "changed"}}', 'fb111d5c-9175-4c01-938b-dbf6bff486fb', E'\\xa2eaa38f8178832c99b9db507070cb351d3b7a96a0d4703d387f5af36f5ff026'),
-('acme', '23', '2026-11-29 16:57:35.970707+00', 'ada', 'key_15d8f850357eb648', 'documents.remove', '', '{"documents": {"log8": "removed"}}', 'c352967e-b644-426b-b159-e06c9a7b136d', E'\\x8fc3f293d1cad5011063b46ec46c62a501d6a0e26054d5593b67c72faec7dbcd'),
-('acme', '24', '2026-11-29 16:57:36.081458+00', NULL, 'operator', 'key.create', 'key_697da91afb37f283', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'ea467f7f-4da7-49e5-b5aa-9a3862c5988c', E'\\x7b5a34f31baca468fb255c181ef825d300b00a3bb9160a80cd4742ce208e4866'),
-('acme', '25', '2026-11-29 16:57:36.108048+00', 'receiving-admin', 'key_697da91afb37f283', 'receives_public.put', 'acme', '{"receives_public": true}', 'ea6e9d22-1b7f-44f7-96b7-a3248924a7e0', E'\\x7c0e784d917d7d780e6150344ed84f6b810098f379f95fbae6d02a37c3bfc92a'),
-('acme', '26', '2026-11-29 16:57:36.739156+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', 'e2aec827-f98d-42c0-82e5-34630d3189cf', E'\\x826b8dbad97b01ead95e1e4eb0d3dfff1d602d2bea7e31d0eab1a7177949ddc0'),
-('acme', '3', '2026-11-29 16:57:33.570684+00', NULL, 'operator', 'key.create', 'key_bf7f6c0960c9ceae', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', 'db039c62-deb3-4dcc-9626-a6fde933da6b', E'\\xbee2e2218982738bc5b1f06c869080c5123c36e3c9ee9848f91520e0b7b8b000'),
-('acme', '4', '2026-11-29 16:57:33.591132+00', NULL, 'operator', 'key.create', 'key_0a7a27070b90acbb', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', 'b91bc0ca-3759-497a-84d0-b8a74120ae62', E'\\xdd7e9421702b070c21edd435345262a032798e2d27beb7aaad897f0ddee68a95'),
-('acme', '5', '2026-11-29 16:57:33.914755+00', 'ada', 'key_15d8f850357eb648', 'member.add', 'crew', '{"member": "ana"}', '2f36ac58-be7d-422f-83eb-3c82380b6fc0', E'\\xc397ee150db49a0c4388e45e8b308a512a6004b8917ca027ac503c5f13edde20'),
-('acme', '6', '2026-11-29 16:57:34.016657+00', 'ada', 'key_15d8f850357eb648', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', '3733c935-697c-4457-9c1c-bdf733f90592', E'\\x8e51c1ac12af3856cebd7ed4b87a4cba902eac045314c95c7937507b6b68155d'),
-('acme', '7', '2026-11-29 16:57:34.121617+00', 'ada', 'key_15d8f850357eb648', 'gate.put', 'lamps', '{"custom": true}', 'ae2f3393-37aa-4be5-84b8-078edbea1c8b', E'\\x4e0f67b57776e381e17371e86115737954b5f91d94738ce476cb94920a7dbafa'),
-('acme', '8', '2026-11-29 16:57:34.474623+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"guide": "added"}}', '9e193e1e-8a7d-4ae1-9ca3-770fbcbf72f4', E'\\x98809f0fe9af1fb614abcf085e58eb2b6be83425ff96393af423c2d56362dbcf'),
-('acme', '9', '2026-11-29 16:57:34.598418+00', 'ada', 'key_15d8f850357eb648', 'documents.write', '', '{"documents": {"prices": "added"}}', 'addf4774-920c-477f-8b17-a4f169c2ba94', E'\\x34497cf6e12c0ec715bad2dda185cd14f14685810eea6eb0c0960a50c22ed7e7'),
-('beta', '1', '2026-11-29 16:57:33.48883+00', NULL, 'operator', 'tenant.create', 'beta', '{}', '790dba98-132c-466c-813b-6e0b9a638540', E'\\x1f2c062b5aa8a3ec2ade55c125a48ab08dd11bae5466183b2676707eae516358'),
-('beta', '2', '2026-11-29 16:57:33.770495+00', NULL, 'operator', 'key.create', 'key_274fbef7a8b8bf40', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', '9238a381-fd49-44de-a83f-d72908f48f92', E'\\x5e4d93b395f095071de63b6987718d1aa9754afb0f1dd4becf0188f24ba2c1fd'),
-('beta', '3', '2026-11-29 16:57:35.594694+00', 'bea', 'key_274fbef7a8b8bf40', 'documents.write', '', '{"documents": {"harbour": "added"}}', '3cabe6d0-5ffb-4f5b-ba99-1013d39643b6', E'\\xb1e508cfb83e67ccda807bd784692e7374caa967c37709fc54938766f637f808'),
-('beta', '4', '2026-11-29 16:57:35.623345+00', 'bea', 'key_274fbef7a8b8bf40', 'documents.write', '', '{"documents": {"tides": "added"}}', '4d29a95e-3b63-46fe-88a2-e57b0910d646', E'\\x390b4cc87917b7add29b1e03eb1752426568feeb27e61e28dc41620dfcd650c1'),
-('beta', '5', '2026-11-29 16:57:35.652666+00', 'bea', 'key_274fbef7a8b8bf40', 'documents.write', '', '{"documents": {"boats": "added"}}', '58b86880-bee0-4369-89b8-10a41fb23b7c', E'\\x19290fe0a0cd1d304501cb80e467e69dba5af742916edf2b908372c7eec1a4d7'),
-('beta', '6', '2026-11-29 16:57:36.137795+00', NULL, 'operator', 'key.create', 'key_31da7e97ba570f43', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '90770782-995a-4ef8-98ae-050b629fabaf', E'\\x7660be13f5bcbf55629610b44e6929ba376e9103c346f7a89d381cdfc941326d'),
-('beta', '7', '2026-11-29 16:57:36.177825+00', 'receiving-admin', 'key_31da7e97ba570f43', 'receives_public.put', 'beta', '{"receives_public": true}', '1439fe1d-12f4-4e02-bc96-2d81aada9e5f', E'\\x8a6d41905610fbcf44aede0c1ecc7b69251dc21d30cf61a007252f31ac1331e4');
+('acme', '1', '2026-11-30 17:06:57.274729+00', NULL, 'operator', 'tenant.create', 'acme', '{}', 'a8b459fb-b20d-43e9-9390-f7fec3045e62', E'\\x7d76c1af12460c40309a146516119886e15f5bc26d50468e8d7d4da04ca8b598'),
+('acme', '10', '2026-11-30 17:06:58.75329+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"salaries": "added"}}', '0e50d413-1254-463a-940a-ee8ab2691c8e', E'\\xf871a7fa011832c07b7afa7ddd6289e8469713e5c1cb392c81bf97e8264c951c'),
+('acme', '11', '2026-11-30 17:06:58.940767+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"pump": "added"}}', '44413df4-7909-45dd-a333-d7e6ed6c6841', E'\\x3da00d05d0e5455ae71e3221cdb61856e36c17145c9a06d28bac9a3e13529f16'),
+('acme', '12', '2026-11-30 17:06:59.116352+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log1": "added"}}', 'f7ef25e8-b9e1-49ed-ba14-1a9de383142c', E'\\x63bd3e99cdd1347954414dcd9229b145740a79b4a1840c759cdcabd5029046d0'),
+('acme', '13', '2026-11-30 17:06:59.301389+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log2": "added"}}', '7d7f50f2-8f35-444a-b2ff-45be5632f96e', E'\\x407a907e51d20cbd7aed3d7ba10d2af0bf579912d2e5b96da92269cc700aad62'),
+('acme', '14', '2026-11-30 17:06:59.346849+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log3": "added"}}', 'b2f95cf8-947e-4b45-bef0-c2c2a4418ea4', E'\\xc65122742989b2441e6773b54530b65fd49e5e3808e1cc0d146c70e65ed33184'),
+('acme', '15', '2026-11-30 17:06:59.436894+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log4": "added"}}', 'cbc3c379-caa3-432f-8f3c-4c8b764a295e', E'\\x5907f6128a90e3f238af2e2d6a3ed200ba876d021df6c554018b91b39ddf90fb'),
+('acme', '16', '2026-11-30 17:06:59.59198+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log5": "added"}}', 'b906b26c-6eef-4b05-8dd2-b568fa36621b', E'\\x7726b7e75cb5a9e3a0a268322eeb60d45609ef3f2d15992529c1849bbdccffd0'),
+('acme', '17', '2026-11-30 17:06:59.633156+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log6": "added"}}', 'ffcb532f-e40a-4516-b645-1c735b6ec9ff', E'\\xd7ecf47a87952871ecb2fc552e73ea41b7ce3d51aab5dcd692c7fbb052305373'),
+('acme', '18', '2026-11-30 17:06:59.704183+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log7": "added"}}', '52d4abdf-3cdb-44d9-947b-976a6e2f935c', E'\\xa84e8d1fb0ddd02f8517bd567d3d232f979cecebe3d4cc7cd735ac8e07241b36'),
+('acme', '19', '2026-11-30 17:06:59.761267+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log8": "added"}}', 'd7c7cddc-3217-475e-a38c-6ae00d9ef5fe', E'\\xf399f99564065d2256d7ac89e1cd25c3daaf7c20be9af95ffd254920a80f2202'),
+('acme', '2', '2026-11-30 17:06:57.375139+00', NULL, 'operator', 'key.create', 'key_69907ce27a0abf6f', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '4552416d-21fc-4f38-9ed5-d863a9962e80', E'\\xb9eb49f704588142521961be4f620d7da4e901b2310d56bc3923ab73e075199a'),
+('acme', '20', '2026-11-30 17:06:59.873692+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"notes": "added"}}', 'cd34f1fb-616f-48ca-9efb-137f4d4b34bd', E'\\x671ff630f3792740851c966f9a265646af6376d0399bf4c55235231d5149f214'),
+('acme', '21', '2026-11-30 17:06:59.926204+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"list": "added"}}', 'db2bf572-24e0-4618-9b05-b2c249f10b08', E'\\xe75e01bb5337915146031d20ea45e37827c12e15daed40747f3f8b89e840f959'),
+('acme', '22', '2026-11-30 17:07:00.531099+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"notes": "changed"}}', '9ee443b7-2ab3-4021-b459-d5253d029698', E'\\xe1d80d317cfe64942f89fa3236f3ce65ac891b5014d4a80e1dd2dfcbe2383256'),
+('acme', '23', '2026-11-30 17:07:00.633554+00', 'ada', 'key_69907ce27a0abf6f', 'documents.remove', '', '{"documents": {"log8": "removed"}}', 'cc057ab8-7594-473c-914d-e8b3929230b3', E'\\x36e5748d3b86bed93655035ec8fe5b02b33ed03d2b0be4253f27809086a68947'),
+('acme', '24', '2026-11-30 17:07:00.73775+00', NULL, 'operator', 'key.create', 'key_a1450f94b7aafaa3', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '61797908-47a5-491b-86b7-3aaf7edbabe5', E'\\xde8443c6c5bae565ae100e0f4088069a32fb9c87e8c3f63e4f55b157b1921665'),
+('acme', '25', '2026-11-30 17:07:00.84473+00', 'receiving-admin', 'key_a1450f94b7aafaa3', 'receives_public.put', 'acme', '{"receives_public": true}', 'a68cb4ac-ea9f-4a46-9983-b2677093b2c8', E'\\x7993b9dd68e009740f265cc3f7ae3d56829e8efec5814a4253175987e6afd8c6'),
+('acme', '26', '2026-11-30 17:07:01.879734+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '25c24dd9-8455-4f8d-b2ec-921ef4dfbc28', E'\\x4dea3450d472178b6a27628efe246323d9669d4311d5f97c5eb054de874ed88b'),
+('acme', '3', '2026-11-30 17:06:57.465787+00', NULL, 'operator', 'key.create', 'key_6bc048d17e9c376d', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '37448b9c-d427-49a1-95e5-1dd12f573a3a', E'\\x01a6cd6b4bab6013a683db773e5c23ab82324ef0c4b1055ff63bae45a6383da7'),
+('acme', '4', '2026-11-30 17:06:57.509708+00', NULL, 'operator', 'key.create', 'key_93eab7046c88ace2', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', '2e5995db-421f-4937-8a09-b6ef266d207c', E'\\xfedc873fc2e705d827bf97a260d372e9ae4b6a9449abb70a6d3a9b49275dd3de'),
+('acme', '5', '2026-11-30 17:06:57.778566+00', 'ada', 'key_69907ce27a0abf6f', 'member.add', 'crew', '{"member": "ana"}', '6ed8c48c-48b3-49c3-b5f0-5e3add2e6657', E'\\xf61df0bbaaa8488df722dbc889b4b2e00ffa04c530bc6a981a30836ce4ef7527'),
+('acme', '6', '2026-11-30 17:06:57.915751+00', 'ada', 'key_69907ce27a0abf6f', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', '61335129-270a-4f2d-a948-4677345d2fbb', E'\\x80eb372688a4a75770c6696f215182ffa8b62e4cdf96493cf3ebc92bd67dbcbf'),
+('acme', '7', '2026-11-30 17:06:58.014413+00', 'ada', 'key_69907ce27a0abf6f', 'gate.put', 'lamps', '{"custom": true}', 'c3ee8750-fdae-47cb-8acc-62213cd947da', E'\\x0e893fb9a61c684987b529eb5df32deb0a485f9a5634bb77e063ed4b90254801'),
+('acme', '8', '2026-11-30 17:06:58.335968+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"guide": "added"}}', '0a5d87a7-b275-4a5b-bb1d-4c5b89eced5c', E'\\xc4c8efdf23e5ffbfc542325c229f5bedbb22668a3db57318b7652167844d1a62'),
+('acme', '9', '2026-11-30 17:06:58.544156+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"prices": "added"}}', 'dc65c3ca-8a1f-4c07-a812-8cb471fd1112', E'\\x358dff71c844e761b0a33db7766992f9aefda8ec954e3ae575f8758fce76a4dc'),
+('beta', '1', '2026-11-30 17:06:57.3069+00', NULL, 'operator', 'tenant.create', 'beta', '{}', 'c2ed0076-9783-44a0-8853-4258dd4cf10e', E'\\x81b44ba9eb675e1dc84ab94fc84a2e366503ab8e928c19da92dec6be1da24a10'),
+('beta', '2', '2026-11-30 17:06:57.582575+00', NULL, 'operator', 'key.create', 'key_43b59e7d7708eff7', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', '76b673cb-4454-42a4-82de-e09c2d90489b', E'\\xaa4946957d471302c36ab390949f4c0e8828f4c387004891e4c5a50dfbab7252'),
+('beta', '3', '2026-11-30 17:06:59.995192+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"harbour": "added"}}', 'd3c84333-12d1-4934-a523-7b325b1ca584', E'\\x611d5a5172bb6c57bf1ad0b5466905ac4eb973946966f92fb6f622bcfd8275bd'),
+('beta', '4', '2026-11-30 17:07:00.138183+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"tides": "added"}}', '98e8125a-7a8b-45f4-8379-fc7c0c06699f', E'\\x9dab05582360d649f8bce8f747cc9819399a8a9e763243cba06ed9cd18bbb934'),
+('beta', '5', '2026-11-30 17:07:00.200629+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"boats": "added"}}', '49fb2b58-9f15-4c18-9de8-d23ca9b1a13b', E'\\x853a92a1087158cbad93b65f36a15c11feed028aeced7a59ac706bef2c95e955'),
+('beta', '6', '2026-11-30 17:07:00.897219+00', NULL, 'operator', 'key.create', 'key_918f5feb4e3f6a8b', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '91eda912-018f-4390-b1c9-28a65006980d', E'\\xae45ea83c217cf7fef9597784c2951c48ca4690f220e7835d9e5e117c7d4540a'),
+('beta', '7', '2026-11-30 17:07:00.95716+00', 'receiving-admin', 'key_918f5feb4e3f6a8b', 'receives_public.put', 'beta', '{"receives_public": true}', 'f67b766d-2c83-4ceb-8bf2-01a34531be7b', E'\\x05c4eccf734d90fda991c6b7da191d1f49d53ec3cc4dca7ff0c0f8828f121d78');
 DELETE FROM audit_log_heads;
 INSERT INTO audit_log_heads (tenant, number, hash, pruned_number, pruned_hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '26', E'\\x826b8dbad97b01ead95e1e4eb0d3dfff1d602d2bea7e31d0eab1a7177949ddc0', '0', E'\\x'),
-('beta', '7', E'\\x8a6d41905610fbcf44aede0c1ecc7b69251dc21d30cf61a007252f31ac1331e4', '0', E'\\x');
+('acme', '26', E'\\x4dea3450d472178b6a27628efe246323d9669d4311d5f97c5eb054de874ed88b', '0', E'\\x'),
+('beta', '7', E'\\x05c4eccf734d90fda991c6b7da191d1f49d53ec3cc4dca7ff0c0f8828f121d78', '0', E'\\x');
 DELETE FROM best_scores;
 DELETE FROM change_log;
 INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys, popularity_keys, committed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-29 16:57:34.993757+00'),
-('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-29 16:57:35.07647+00'),
-('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-29 16:57:35.110543+00'),
-('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-29 16:57:35.179845+00'),
-('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-29 16:57:35.256694+00'),
-('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-29 16:57:35.333316+00'),
-('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-29 16:57:35.814564+00'),
-('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-29 16:57:35.924063+00'),
-('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-29 16:57:36.614571+00'),
-('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-29 16:57:36.956826+00'),
-('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-29 16:57:34.354668+00'),
-('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-29 16:57:34.559267+00'),
-('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-29 16:57:34.640758+00'),
-('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-29 16:57:34.69925+00'),
-('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-29 16:57:34.749073+00'),
-('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-29 16:57:34.837085+00'),
-('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-29 16:57:34.892563+00'),
-('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-29 16:57:34.943319+00'),
-('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-29 16:57:35.543195+00'),
-('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-29 16:57:35.617679+00'),
-('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-29 16:57:35.64338+00'),
-('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-29 16:57:34.559267+00'),
-('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-29 16:57:35.617679+00'),
-('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-29 16:57:36.956826+00');
+('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-30 17:06:59.574549+00'),
+('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-30 17:06:59.622533+00'),
+('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-30 17:06:59.698722+00'),
+('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-30 17:06:59.740896+00'),
+('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-30 17:06:59.830814+00'),
+('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-30 17:06:59.914332+00'),
+('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-30 17:07:00.41812+00'),
+('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-30 17:07:00.585181+00'),
+('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-30 17:07:01.686257+00'),
+('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 17:07:02.805539+00'),
+('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-30 17:06:58.177119+00'),
+('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 17:06:58.489537+00'),
+('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-30 17:06:58.667335+00'),
+('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-30 17:06:58.886211+00'),
+('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-30 17:06:59.050903+00'),
+('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-30 17:06:59.288055+00'),
+('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-30 17:06:59.330913+00'),
+('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-30 17:06:59.417838+00'),
+('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-30 17:06:59.974348+00'),
+('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 17:07:00.080538+00'),
+('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-30 17:07:00.170468+00'),
+('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 17:06:58.489537+00'),
+('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 17:07:00.080538+00'),
+('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 17:07:02.805539+00');
 DELETE FROM chunk_partitions;
 INSERT INTO chunk_partitions (partition_no, tenant, dimensions) OVERRIDING SYSTEM VALUE VALUES
 ('0', NULL, NULL),
@@ -175,23 +175,23 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('9', 'Log of day 5: the lamp burned 10 hours, and the horn sounded 5 times.');
 DELETE FROM documents;
 INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, sequences, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '{"owner": 0, "active": 0, "chunker": 0, "content": 1, "readers": 1, "metadata": 1, "summaries": 1}', '2026-11-29 16:57:34.354668+00', '2026-11-29 16:57:34.354668+00'),
-('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '{"owner": 0, "active": 0, "chunker": 0, "content": 19, "readers": 19, "metadata": 19, "summaries": 0}', '2026-11-29 16:57:35.07647+00', '2026-11-29 16:57:35.07647+00'),
-('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '{"owner": 0, "active": 0, "chunker": 0, "content": 21, "readers": 21, "metadata": 21, "summaries": 0}', '2026-11-29 16:57:35.110543+00', '2026-11-29 16:57:35.110543+00'),
-('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '{"owner": 0, "active": 0, "chunker": 0, "content": 36, "readers": 25, "metadata": 36, "summaries": 0}', '2026-11-29 16:57:35.256694+00', '2026-11-29 16:57:35.814564+00'),
-('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '{"owner": 0, "active": 0, "chunker": 0, "content": 27, "readers": 27, "metadata": 27, "summaries": 0}', '2026-11-29 16:57:35.333316+00', '2026-11-29 16:57:35.333316+00'),
-('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '{"owner": 0, "active": 0, "chunker": 0, "content": 29, "readers": 0, "metadata": 29, "summaries": 0}', '2026-11-29 16:57:35.543195+00', '2026-11-29 16:57:35.543195+00'),
-('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '{"owner": 0, "active": 0, "chunker": 0, "content": 31, "readers": 31, "metadata": 31, "summaries": 0}', '2026-11-29 16:57:35.617679+00', '2026-11-29 16:57:35.617679+00'),
-('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '{"owner": 0, "active": 0, "chunker": 0, "content": 33, "readers": 33, "metadata": 33, "summaries": 0}', '2026-11-29 16:57:35.64338+00', '2026-11-29 16:57:35.64338+00'),
-('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '{"owner": 41, "active": 0, "chunker": 0, "content": 41, "readers": 41, "metadata": 41, "summaries": 0}', '2026-11-29 16:57:36.614571+00', '2026-11-29 16:57:36.614571+00'),
-('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '{"owner": 0, "active": 0, "chunker": 0, "content": 3, "readers": 3, "metadata": 3, "summaries": 0}', '2026-11-29 16:57:34.559267+00', '2026-11-29 16:57:34.559267+00'),
-('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '{"owner": 0, "active": 0, "chunker": 0, "content": 5, "readers": 5, "metadata": 5, "summaries": 0}', '2026-11-29 16:57:34.640758+00', '2026-11-29 16:57:34.640758+00'),
-('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '{"owner": 0, "active": 0, "chunker": 0, "content": 7, "readers": 7, "metadata": 7, "summaries": 0}', '2026-11-29 16:57:34.69925+00', '2026-11-29 16:57:34.69925+00'),
-('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '{"owner": 0, "active": 0, "chunker": 0, "content": 9, "readers": 9, "metadata": 9, "summaries": 0}', '2026-11-29 16:57:34.749073+00', '2026-11-29 16:57:34.749073+00'),
-('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '{"owner": 0, "active": 0, "chunker": 0, "content": 11, "readers": 11, "metadata": 11, "summaries": 0}', '2026-11-29 16:57:34.837085+00', '2026-11-29 16:57:34.837085+00'),
-('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '{"owner": 0, "active": 0, "chunker": 0, "content": 13, "readers": 13, "metadata": 13, "summaries": 0}', '2026-11-29 16:57:34.892563+00', '2026-11-29 16:57:34.892563+00'),
-('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '{"owner": 0, "active": 0, "chunker": 0, "content": 15, "readers": 15, "metadata": 15, "summaries": 0}', '2026-11-29 16:57:34.943319+00', '2026-11-29 16:57:34.943319+00'),
-('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '{"owner": 0, "active": 0, "chunker": 0, "content": 17, "readers": 17, "metadata": 17, "summaries": 0}', '2026-11-29 16:57:34.993757+00', '2026-11-29 16:57:34.993757+00');
+('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '{"owner": 0, "active": 0, "chunker": 0, "content": 1, "readers": 1, "metadata": 1, "summaries": 1}', '2026-11-30 17:06:58.177119+00', '2026-11-30 17:06:58.177119+00'),
+('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '{"owner": 0, "active": 0, "chunker": 0, "content": 19, "readers": 19, "metadata": 19, "summaries": 0}', '2026-11-30 17:06:59.622533+00', '2026-11-30 17:06:59.622533+00'),
+('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '{"owner": 0, "active": 0, "chunker": 0, "content": 21, "readers": 21, "metadata": 21, "summaries": 0}', '2026-11-30 17:06:59.698722+00', '2026-11-30 17:06:59.698722+00'),
+('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '{"owner": 0, "active": 0, "chunker": 0, "content": 36, "readers": 25, "metadata": 36, "summaries": 0}', '2026-11-30 17:06:59.830814+00', '2026-11-30 17:07:00.41812+00'),
+('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '{"owner": 0, "active": 0, "chunker": 0, "content": 27, "readers": 27, "metadata": 27, "summaries": 0}', '2026-11-30 17:06:59.914332+00', '2026-11-30 17:06:59.914332+00'),
+('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '{"owner": 0, "active": 0, "chunker": 0, "content": 29, "readers": 0, "metadata": 29, "summaries": 0}', '2026-11-30 17:06:59.974348+00', '2026-11-30 17:06:59.974348+00'),
+('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '{"owner": 0, "active": 0, "chunker": 0, "content": 31, "readers": 31, "metadata": 31, "summaries": 0}', '2026-11-30 17:07:00.080538+00', '2026-11-30 17:07:00.080538+00'),
+('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '{"owner": 0, "active": 0, "chunker": 0, "content": 33, "readers": 33, "metadata": 33, "summaries": 0}', '2026-11-30 17:07:00.170468+00', '2026-11-30 17:07:00.170468+00'),
+('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '{"owner": 41, "active": 0, "chunker": 0, "content": 41, "readers": 41, "metadata": 41, "summaries": 0}', '2026-11-30 17:07:01.686257+00', '2026-11-30 17:07:01.686257+00'),
+('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '{"owner": 0, "active": 0, "chunker": 0, "content": 3, "readers": 3, "metadata": 3, "summaries": 0}', '2026-11-30 17:06:58.489537+00', '2026-11-30 17:06:58.489537+00'),
+('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '{"owner": 0, "active": 0, "chunker": 0, "content": 5, "readers": 5, "metadata": 5, "summaries": 0}', '2026-11-30 17:06:58.667335+00', '2026-11-30 17:06:58.667335+00'),
+('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '{"owner": 0, "active": 0, "chunker": 0, "content": 7, "readers": 7, "metadata": 7, "summaries": 0}', '2026-11-30 17:06:58.886211+00', '2026-11-30 17:06:58.886211+00'),
+('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '{"owner": 0, "active": 0, "chunker": 0, "content": 9, "readers": 9, "metadata": 9, "summaries": 0}', '2026-11-30 17:06:59.050903+00', '2026-11-30 17:06:59.050903+00'),
+('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '{"owner": 0, "active": 0, "chunker": 0, "content": 11, "readers": 11, "metadata": 11, "summaries": 0}', '2026-11-30 17:06:59.288055+00', '2026-11-30 17:06:59.288055+00'),
+('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '{"owner": 0, "active": 0, "chunker": 0, "content": 13, "readers": 13, "metadata": 13, "summaries": 0}', '2026-11-30 17:06:59.330913+00', '2026-11-30 17:06:59.330913+00'),
+('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '{"owner": 0, "active": 0, "chunker": 0, "content": 15, "readers": 15, "metadata": 15, "summaries": 0}', '2026-11-30 17:06:59.417838+00', '2026-11-30 17:06:59.417838+00'),
+('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '{"owner": 0, "active": 0, "chunker": 0, "content": 17, "readers": 17, "metadata": 17, "summaries": 0}', '2026-11-30 17:06:59.574549+00', '2026-11-30 17:06:59.574549+00');
 DELETE FROM embeddings;
 INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
@@ -214,45 +214,46 @@ INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTE
 ('beta', 'exact-32', E'\\x10ca478a000b981d3927e5ecd847275a', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0,0.25,0,0.25,0]'),
 ('beta', 'exact-32', E'\\x7072758e3723336f585d0b59ee7fbda3', '[0,0,0.25,0.25,0,0.25,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0]'),
 ('beta', 'exact-32', E'\\xaa9e3cd9c16d5feeed3e2f94dbe2f895', '[0.25,0.25,0,0,0,0,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0,0,0,0,0,0.25,0.25]');
+DELETE FROM ended_readers;
 DELETE FROM event_versions;
 INSERT INTO event_versions (tenant, document_id, content_version, access_version, access_sequence, owner, readers) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'weather', '7', '7', '40', NULL, '{tenant}');
 DELETE FROM files;
 DELETE FROM group_members;
 INSERT INTO group_members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'ana', '2026-11-29 16:57:33.85456+00');
+('acme', 'crew', 'ana', '2026-11-30 17:06:57.698365+00');
 DELETE FROM groups;
 INSERT INTO groups (tenant, group_id, scim_id, display_name, external_id, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'a7256125-34d0-4ca0-9a9a-58096d22bd39', NULL, NULL, '2026-11-29 16:57:33.85456+00');
+('acme', 'crew', 'b4dae15e-6a66-4697-99b0-e2315e8187f7', NULL, NULL, '2026-11-30 17:06:57.698365+00');
 DELETE FROM groups_with_words;
 INSERT INTO groups_with_words (tenant, token) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew'),
 ('acme', 'group:sales');
 DELETE FROM history_numbers;
 INSERT INTO history_numbers (singleton, number) OVERRIDING SYSTEM VALUE VALUES
-('true', '7501039648269358440');
+('true', '5309905689104785915');
 DELETE FROM identifier_cases;
 INSERT INTO identifier_cases (singleton, identifier_case) OVERRIDING SYSTEM VALUE VALUES
 ('true', 'fold');
 DELETE FROM index_audits;
 DELETE FROM index_meta;
 INSERT INTO index_meta (singleton, embedding_space, dimensions, analyser) OVERRIDING SYSTEM VALUE VALUES
-('true', 'exact-32', '32', 'bm25-5');
+('true', 'exact-32', '32', 'bm25-6');
 DELETE FROM jobs;
 INSERT INTO jobs (job_no, job_id, tenant, kind, target, source, parts, sequence, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, traceparent, tracestate, created_at, started_at, ended_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'job_8439ffcdc68ddebf', 'acme', 'document.write', 'document:queued', 'api', '{content,metadata}', '35', 'key_15d8f850357eb648', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-29 16:57:35.675781+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-29 16:57:35.675781+00', NULL, NULL),
-('2', 'job_86bc8a729f6f0e23', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-29 16:58:35.924063+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-29 16:57:35.924063+00', NULL, NULL);
+('1', 'job_da3f541ab8cadb9e', 'acme', 'document.write', 'document:queued', 'api', '{content,metadata}', '35', 'key_69907ce27a0abf6f', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-30 17:07:00.284561+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 17:07:00.284561+00', NULL, NULL),
+('2', 'job_37f0f360766c9115', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-30 17:08:00.585181+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 17:07:00.585181+00', NULL, NULL);
 DELETE FROM keys;
 INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, is_token, ancestor_key_ids, allowed_groups, filter, issuer_key, is_for_job, created_at, expires_at, revoked_at, last_used_at) OVERRIDING SYSTEM VALUE VALUES
-('key_0a7a27070b90acbb', 'acme', E'\\x89bb94b5492d58c88758b6e04135b49c3d63b04e03cf6bf0d9cf6017ff4c961b', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:33.58458+00', NULL, NULL, NULL),
-('key_15d8f850357eb648', 'acme', E'\\xe54c5b2579003692ac193745ac6c7ff15d285fdcf8d550fd80ea97c9da6134f4', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:33.502562+00', NULL, NULL, '2026-11-29 16:57:35.916303+00'),
-('key_274fbef7a8b8bf40', 'beta', E'\\x0fa9a2500caea5b39d536b6eb2e7aed5e0bf0fc10c2bcc6e266e52b0c3613313', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:33.642567+00', NULL, NULL, '2026-11-29 16:57:35.629665+00'),
-('key_31da7e97ba570f43', 'beta', E'\\x7a63a9fe11f49d99613ac7e3422b41bcae0eb23ed36c0eb485a70120c8396a96', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:36.110028+00', NULL, NULL, '2026-11-29 16:57:36.14734+00'),
-('key_697da91afb37f283', 'acme', E'\\xf850e17db851855f4ca69d906e4dc440d447af5035cfb3b8b3e5fc063fc64ecf', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:36.075178+00', NULL, NULL, '2026-11-29 16:57:36.099362+00'),
-('key_bf7f6c0960c9ceae', 'acme', E'\\x90ebfcbac7dc662af33a425877e5f5a94a63ac05a3177d03f8c2c4abd1857fe4', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-29 16:57:33.537177+00', NULL, NULL, '2026-11-29 16:57:35.747628+00');
+('key_43b59e7d7708eff7', 'beta', E'\\xd7c39c7ab8c5a4ad8a247e57667e71daac81eede3c451fdfa84fec57a6f295c5', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.56135+00', NULL, NULL, '2026-11-30 17:07:00.157363+00'),
+('key_69907ce27a0abf6f', 'acme', E'\\x77990a4f5cbd85bd84a3ef6bbb00dc06d4e48e1b299cf251f87a64f88fcebc4b', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.357532+00', NULL, NULL, '2026-11-30 17:07:00.564114+00'),
+('key_6bc048d17e9c376d', 'acme', E'\\x5868e4d32b2fd216ba54752e7931ed97f48e4a215a252a12aaae9724a6fd9579', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.397526+00', NULL, NULL, '2026-11-30 17:07:00.360399+00'),
+('key_918f5feb4e3f6a8b', 'beta', E'\\xb8f199f8d83662e5e727c6977979cea207c22d8d84974589d8517e8f82cb7e63', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:07:00.875988+00', NULL, NULL, '2026-11-30 17:07:00.913413+00'),
+('key_93eab7046c88ace2', 'acme', E'\\x38a71fcd327bc0321967fc5be855dacc8bd2bdcd2bd5593849827cb00efa0dac', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.503869+00', NULL, NULL, NULL),
+('key_a1450f94b7aafaa3', 'acme', E'\\xde8437ff1f08b408e82378ab086c6cca437e64fc5b0933c03201e221a3b50d1b', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:07:00.724974+00', NULL, NULL, '2026-11-30 17:07:00.808622+00');
 DELETE FROM noted_histories;
 INSERT INTO noted_histories (history, number) OVERRIDING SYSTEM VALUE VALUES
-('84657962e3405571', '1');
+('134abdb43c47189', '1');
 DELETE FROM openfga_members;
 DELETE FROM openfga_readers;
 DELETE FROM openfga_stores;
@@ -268,10 +269,10 @@ INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
 DELETE FROM read_leases;
 DELETE FROM removed_documents;
 INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-29 16:57:35.924063+00');
+('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-30 17:07:00.585181+00');
 DELETE FROM replicated_history;
 INSERT INTO replicated_history (singleton, history, is_settled, lease_s_max) OVERRIDING SYSTEM VALUE VALUES
-('true', '84657962e3405571', 'true', '0');
+('true', '134abdb43c47189', 'true', '0');
 DELETE FROM restricted_words;
 INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew', 'burned', '785'),
@@ -280,44 +281,44 @@ INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM
 ('acme', 'group:crew', 'lamp', '785'),
 ('acme', 'group:crew', 'sounded', '785'),
 ('acme', 'group:crew', 'times', '785'),
-('acme', 'group:sales', 'burned', '787'),
-('acme', 'group:sales', 'horn', '787'),
-('acme', 'group:sales', 'hours', '787'),
-('acme', 'group:sales', 'lamp', '787'),
-('acme', 'group:sales', 'sounded', '787'),
-('acme', 'group:sales', 'times', '787');
+('acme', 'group:sales', 'burned', '788'),
+('acme', 'group:sales', 'horn', '788'),
+('acme', 'group:sales', 'hours', '788'),
+('acme', 'group:sales', 'lamp', '788'),
+('acme', 'group:sales', 'sounded', '788'),
+('acme', 'group:sales', 'times', '788');
 DELETE FROM revisions_before;
 INSERT INTO revisions_before (tenant, history, revision, number) OVERRIDING SYSTEM VALUE VALUES
-('acme', '84657962e3405571', '0', '2'),
-('beta', '84657962e3405571', '0', '4'),
-('public', '84657962e3405571', '0', '3');
+('acme', '134abdb43c47189', '0', '2'),
+('beta', '134abdb43c47189', '0', '4'),
+('public', '134abdb43c47189', '0', '3');
 DELETE FROM search_statistics;
 DELETE FROM semantic_counts;
 DELETE FROM source_origins;
 DELETE FROM sources;
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers, may_publish, pending_removals, confirmed_removals, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 16:57:34.354668+00'),
-('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 16:57:36.614571+00'),
-('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 16:57:34.640758+00'),
-('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 16:57:34.749073+00'),
-('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-29 16:57:35.543195+00');
+('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:58.177119+00'),
+('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:07:01.686257+00'),
+('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:58.667335+00'),
+('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:59.050903+00'),
+('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:59.974348+00');
 DELETE FROM strategies;
 DELETE FROM subscription_events;
 DELETE FROM subscription_webhooks;
 DELETE FROM subscriptions;
 DELETE FROM suspended_subjects;
 DELETE FROM tenants;
-INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'acme', '2026-11-29 16:57:33.33543+00', 'false', '20', '2', '10', '55', '84657962e3405571', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
-('beta', 'beta', '2026-11-29 16:57:33.476871+00', 'false', '3', '1', '3', '7', '84657962e3405571', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
-('public', 'What every tenant may read', '2026-11-29 16:57:32.415622+00', 'false', '4', '0', '0', '0', '84657962e3405571', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
+INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, analyser, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'acme', '2026-11-30 17:06:57.24781+00', 'false', '20', '2', '10', '55', '134abdb43c47189', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
+('beta', 'beta', '2026-11-30 17:06:57.295489+00', 'false', '3', '1', '3', '7', '134abdb43c47189', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
+('public', 'What every tenant may read', '2026-11-30 17:06:55.353128+00', 'false', '4', '0', '0', '0', '134abdb43c47189', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
 DELETE FROM usage;
 INSERT INTO usage (tenant, day, operation, source, tokens, cost, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
-('acme', '2026-11-29', 'ingest', 'api', '0', '0', '7', '0'),
-('acme', '2026-11-29', 'ingest', 'events', '0', '0', '1', '0'),
-('acme', '2026-11-29', 'ingest', 'hr', '0', '0', '2', '0'),
-('acme', '2026-11-29', 'ingest', 'log', '0', '0', '8', '0'),
-('beta', '2026-11-29', 'ingest', 'api', '0', '0', '3', '0');
+('acme', '2026-11-30', 'ingest', 'api', '0', '0', '7', '0'),
+('acme', '2026-11-30', 'ingest', 'events', '0', '0', '1', '0'),
+('acme', '2026-11-30', 'ingest', 'hr', '0', '0', '2', '0'),
+('acme', '2026-11-30', 'ingest', 'log', '0', '0', '8', '0'),
+('beta', '2026-11-30', 'ingest', 'api', '0', '0', '3', '0');
 DELETE FROM vector_store_files;
 DELETE FROM vector_stores;
 DELETE FROM vocabulary;
