@@ -7,9 +7,11 @@ names and must be of one version.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from gateway.http.static_content import StaticContent
 
 _FOLDER = Path(__file__).parent / "static"
 _PAGES = ("index.html", "reference.html")
@@ -24,23 +26,12 @@ _MEDIA_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ConsoleFile:
-    body: bytes
-    media_type: str
-
-    @property
-    def etag(self) -> str:
-        """Quoted, as in the header."""
-        return f'"{_digest(self.body)}"'
-
-
-@dataclass(frozen=True, slots=True)
 class ConsoleFiles:
     """pages: by name. assets: likewise, in the folder `fingerprint`."""
 
-    pages: Mapping[str, ConsoleFile]
+    pages: Mapping[str, StaticContent]
     fingerprint: str
-    assets: Mapping[str, ConsoleFile]
+    assets: Mapping[str, StaticContent]
 
 
 @cache
@@ -49,17 +40,19 @@ def load(extensions: tuple[str, ...]) -> ConsoleFiles:
 
     extensions: names of the extensions that are on; the pages offer nothing of the others.
     """
-    found = {
-        path.name: ConsoleFile(path.read_bytes(), _MEDIA_TYPES[path.suffix])
-        for path in sorted(_FOLDER.iterdir())
-    }
-    templates = {name: found.pop(name) for name in _PAGES}
-    fingerprint = _digest(*(part for name in found for part in (name.encode(), found[name].body)))
+    bodies = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir())}
+    templates = {name: bodies.pop(name) for name in _PAGES}
+    fingerprint = _digest(*(part for name in bodies for part in (name.encode(), bodies[name])))
     values = {_PLACEHOLDER: fingerprint, _EXTENSIONS: " ".join(extensions)}
-    pages = {
-        name: replace(page, body=_filled(page.body, values)) for name, page in templates.items()
+    pages = {name: _filled(page, values) for name, page in templates.items()}
+    return ConsoleFiles(_contents(pages), fingerprint, _contents(bodies))
+
+
+def _contents(bodies: Mapping[str, bytes]) -> dict[str, StaticContent]:
+    return {
+        name: StaticContent.of(body, _MEDIA_TYPES[Path(name).suffix])
+        for name, body in bodies.items()
     }
-    return ConsoleFiles(pages, fingerprint, found)
 
 
 def _filled(template: bytes, values: Mapping[str, str]) -> bytes:

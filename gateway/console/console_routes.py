@@ -48,11 +48,8 @@ async def get_reference(context: RequestContext[ConsoleFiles]) -> Response:
 
 
 def _page(context: RequestContext[ConsoleFiles], name: str) -> Response:
-    page = context.services.pages[name]
-    headers = {**_HEADERS, "Cache-Control": "no-cache", "ETag": page.etag}
-    if context.request.headers.get("if-none-match") == page.etag:
-        return Response(status_code=304, headers=headers)
-    return Response(page.body, media_type=page.media_type, headers=headers)
+    headers = {**_HEADERS, "Cache-Control": "no-cache"}
+    return context.services.pages[name].response(context.request, headers)
 
 
 async def get_asset(context: RequestContext[ConsoleFiles]) -> Response:
@@ -61,7 +58,7 @@ async def get_asset(context: RequestContext[ConsoleFiles]) -> Response:
     if file is None or parameters["fingerprint"] != files.fingerprint:
         raise problems.not_found("path", "The console has no such file. Reload /console.")
     headers = {**_HEADERS, "Cache-Control": f"public, max-age={_YEAR_S}, immutable"}
-    return Response(file.body, media_type=file.media_type, headers=headers)
+    return file.response(context.request, headers)
 
 
 async def redirect_to_page(_: RequestContext[ConsoleFiles]) -> Response:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import problems
+from gateway.http.entity_tags import is_listed
 from gateway.http.responses import STRONG_HEADER
 from gateway.problems import Problem
 from index.jobs.job_queue import JobQueue
@@ -85,9 +86,9 @@ def require_preconditions(request: Request, stored: Document | None, noun: str) 
         return
     etag = None if stored is None else etag_of(stored)
     if_match = request.headers.getlist("if-match")
-    if if_match and not _is_listed(etag, if_match):
+    if if_match and not is_listed(etag, if_match):
         raise problems.precondition_failed("If-Match", f"The {noun} has changed since.")
-    if _is_listed(etag, request.headers.getlist("if-none-match")):
+    if is_listed(etag, request.headers.getlist("if-none-match")):
         raise problems.precondition_failed("If-None-Match", f"The {noun} exists already.")
 
 
@@ -97,14 +98,8 @@ def with_etag(request: Request, document: Document, response: Response) -> Respo
     The tag stands for the fields, not for the times at which they changed.
     """
     etag = etag_of(document)
-    sent = request.headers.getlist("if-none-match")
-    if _is_listed(etag, [header.replace("W/", "") for header in sent]):  # a proxy may weaken tags
+    if is_listed(etag, request.headers.getlist("if-none-match"), is_weak=True):
         response = Response(status_code=304)
         response.raw_headers.append(STRONG_HEADER)
     response.headers["ETag"] = etag
     return response
-
-
-def _is_listed(etag: str | None, headers: list[str]) -> bool:
-    tags = {tag.strip() for header in headers for tag in header.split(",")}
-    return etag is not None and ("*" in tags or etag in tags)
