@@ -136,10 +136,10 @@ function timing(header, ms) {
   const inside = phases.filter((phase) => phase !== total).map((phase) => `${phase.name} ${phase.ms.toFixed(2)}`);
   return h(
     "p",
-    { class: "small muted" },
+    { class: "small muted timing", tabindex: "0" }, // a phone moves it aside
     total ? `${total.ms.toFixed(2)} ms in the gateway` : "the gateway tells no time",
-    inside.length > 0 && ` (${inside.join(", ")})`,
     `, ${ms.toFixed(1)} ms in the browser`,
+    inside.length > 0 && ` (${inside.join(", ")})`,
   );
 }
 

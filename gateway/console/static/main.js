@@ -127,6 +127,7 @@ function show() {
     content.append(problemNote({ title: "The page failed", message: String(error) }, show));
   }
   heading.focus({ preventScroll: true });
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // a phone has them in one line
   scrollTo(0, 0);
 }
 

@@ -1,7 +1,7 @@
 /* The form of a search: a control for each field of its body, named by the field's path. */
 
 import { fieldsOf } from "./address.js";
-import { fill, h } from "./dom.js";
+import { fill, h, uniqueId } from "./dom.js";
 import { FACETS } from "./facets.js";
 import { currentCaller, isAdmin, isOn } from "./session.js";
 import { readSettings } from "./settings.js";
@@ -64,8 +64,9 @@ const PARTS = [
 const OF_RAG = ["rerank", "candidates"];
 
 /**
- * Answers {node, place, read, write, address, labelOf, filters}. read: what is asked for. write(body): fills
- * the form. address: as of `fieldsOf`. labelOf(path): of the field. filters: the inputs that facets narrow.
+ * Answers {node, place, read, write, address, labelOf, filters, fold}. read: what is asked for. write(body):
+ * fills the form. address: as of `fieldsOf`. labelOf(path): of the field. filters: the inputs that facets
+ * narrow. fold: hides the options on a phone, where the answer comes first, unless one is in them.
  */
 export function searchForm() {
   const query = makeRow(["query", "Question", TEXT, { required: true, placeholder: "How many days of annual leave do I get?" }]);
@@ -116,13 +117,19 @@ export function searchForm() {
     others.value = Object.keys(rest).length ? JSON.stringify(rest) : "";
   };
 
+  const options = h("div", { class: "row options", id: uniqueId("options") });
+  const unfold = h("button", { type: "button", class: "plain unfold", "aria-controls": options.id, onclick: () => setFolded(!node.classList.contains("folded")) }, "Options");
+  const setFolded = (isFolded) => {
+    node.classList.toggle("folded", isFolded);
+    unfold.setAttribute("aria-expanded", String(!isFolded));
+  };
   const node = h(
     "form",
     { class: "card", role: "search" },
     h("div", { class: "row end" }, h("div", { class: "grow" }, query.node), h("button", { type: "submit", class: "primary" }, "Search")),
-    h(
-      "div",
-      { class: "row options" },
+    unfold,
+    fill(
+      options,
       isOn("answers") && written.node,
       other?.node,
       expected?.node,
@@ -143,15 +150,17 @@ export function searchForm() {
     ),
     place,
   );
+  setFolded(false);
   const address = fieldsOf(node);
-  const options = new Set(Array.from(used.closest("details").querySelectorAll("[name]"), (control) => control.name));
+  const optional = new Set(Array.from(used.closest("details").querySelectorAll("[name]"), (control) => control.name));
   const tellUsed = () => {
-    const changed = Object.entries(address.read()).filter(([name, value]) => value && options.has(name)).length;
+    const changed = Object.entries(address.read()).filter(([name, value]) => value && optional.has(name)).length;
     fill(used, changed > 0 && ` (${changed} set)`);
   };
   for (const event of ["input", "submit"]) node.addEventListener(event, tellUsed);
   return {
     ...{ node, place, read, write },
+    fold: () => setFolded(!options.contains(document.activeElement)),
     address: { ...address, write: (fields) => (address.write(fields), tellUsed()) },
     labelOf: (path) => rowOf(path)?.label ?? path,
     filters: Object.fromEntries(["sources", "languages", "tags_any"].map((name) => [name, rowOf(`filter.${name}`).control])),

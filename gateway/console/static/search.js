@@ -35,6 +35,7 @@ function searchPage(fields, signal) {
     results.setAttribute("aria-live", isTyped ? "off" : "polite"); // nobody wants each prefix's hits read aloud
     const { facets } = await showAnswers(results, asked, ended, isTyped);
     fill(above, asked.expected && whyNotView(asked, form, again, ended), facets && facetView(facets, form.filters, again));
+    form.fold();
   };
   const typing = searchWhileTyping(form, signal, (asked, ended) => showAll(asked, ended, true));
   const ask = () => submit(form.node, form.place, () => showAll(form.read(), signal), { isRead: true });

@@ -78,7 +78,7 @@ async def test_a_hit_shows_its_text_its_scores_and_what_it_misses(
 
     await ask(console, "annual leave")
     await expect(console.page.locator("section")).to_contain_text("answered by cache: memory")
-    await expect(console.page.locator("section")).to_contain_text("ms in the gateway (")
+    await expect(console.page.locator("section")).to_contain_text("ms in the gateway, ")
 
     await ana.put("days", "Everybody gets 25 days of leave.")
     await ask(console, "How heavy is the moon?")
@@ -253,6 +253,33 @@ async def test_axe_finds_nothing_with_hits_and_options_open_and_on_a_phone_nothi
     await console.page.set_viewport_size(PHONE)
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+async def test_on_a_phone_the_answer_comes_first_and_the_options_are_a_tap_away(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    page, options = console.page, console.page.get_by_role("button", name="Options")
+    await page.set_viewport_size(PHONE)
+    await console.open(ana.key)
+    await expect(options).to_have_attribute("aria-expanded", "true")
+    await ask(console, "annual leave")
+
+    top = await page.locator(".hit").evaluate("it => it.getBoundingClientRect().top + scrollY")
+    assert top <= 0.6 * PHONE["height"]
+    await expect(page.get_by_text("Scopes, filter and ranking")).to_be_hidden()
+    line = await page.locator(".timing").evaluate(
+        "it => it.offsetHeight / it.parentNode.offsetWidth"
+    )
+    assert line < 0.1  # one line
+    assert await console.violations() == []
+    await options.click()
+    await page.get_by_text("Scopes, filter and ranking").click()
+    await page.get_by_label("Hits at most").fill("1")
+    await page.keyboard.press("Enter")
+    await console.settle()
+    await expect(page.get_by_label("Hits at most")).to_be_visible()  # one is still there
+    assert await console.violations() == []
 
 
 async def test_a_click_on_a_counted_value_narrows_the_search_and_another_one_widens_it(
