@@ -108,6 +108,7 @@ from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFI
 from gateway.monitoring.search_metrics import Outcome as Outcome
 from gateway.recording import shown as shown
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
+from gateway.recording.read_log import Reader as Reader
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.recording.read_log import ShownChunks as ShownChunks
 from gateway.schemas import Body as Body
@@ -153,6 +154,7 @@ from gateway.search.search_steps import OpenSearchSteps
 from gateway.search.search_steps import PostprocessedHits as PostprocessedHits
 from gateway.search.search_steps import StepParts as StepParts
 from gateway.services import Services as Services
+from gateway.services import model_caches as model_caches
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX as BATCH_DOCUMENTS_MAX
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX as BATCH_SEARCHES_MAX
 from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX as QUERY_CHARACTERS_MAX

@@ -17,6 +17,8 @@ from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# Of `nearhit --help`, in the order of what people do first.
+_PANELS = ("Start", "Documents and questions", "Tenants and keys", "Operation", "Copies")
 # An example is indented, and keeps its lines.
 _LINE_BREAK_OF_PROSE = re.compile(r"(?<=\S)\n(?=\S)")
 
@@ -36,7 +38,8 @@ class ExtensibleCommands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         self.add_extensions()
-        return super().list_commands(ctx)
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: _panel_no(self.commands[name]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
@@ -85,6 +88,11 @@ def _join_lines_of_help(command: Any) -> None:
     command.help = _LINE_BREAK_OF_PROSE.sub(" ", inspect.cleandoc(command.help or ""))
     for below in getattr(command, "commands", {}).values():
         _join_lines_of_help(below)
+
+
+def _panel_no(command: Any) -> int:
+    panel = command.rich_help_panel
+    return _PANELS.index(panel) if panel in _PANELS else len(_PANELS)
 
 
 def _commands() -> Iterator[tuple[str, Any]]:

@@ -9,21 +9,11 @@ from typing import Annotated
 import typer
 
 from gateway.cli import common, sigterm
-from gateway.cli.administration import (
-    cache_command,
-    extensions_command,
-    keys_command,
-    migrate_command,
-    tenant_command,
-)
 from gateway.cli.common import console
-from gateway.cli.documents import search_command
 from gateway.cli.extension_commands import ExtensibleCommands
-from gateway.cli.start import config_command
+from gateway.cli.start import config_command, extensions_command, migrate_command
 
-# Panels of `nearhit --help`, in the order of what people do first.
-_START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
-_OPERATION = "Operation"
+_START, _OPERATION = "Start", "Operation"  # panels of `nearhit --help`
 
 # What a command imports stays: to look for garbage after each 700 objects takes a fifth of the time
 # of importing.
@@ -115,10 +105,6 @@ def worker(
         asyncio.run(operations.work(settings, interval_s))
 
 
-app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
 app.add_typer(config_command.commands, name="config", rich_help_panel=_START)
-app.add_typer(cache_command.commands, name="cache", rich_help_panel=_OPERATION)
-app.add_typer(tenant_command.commands, name="tenant", rich_help_panel=_ACCESS)
-app.add_typer(keys_command.commands, name="key", rich_help_panel=_ACCESS)

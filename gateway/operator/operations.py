@@ -7,36 +7,28 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 from common.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
-from gateway import extension_settings, schemas
+from gateway import extension_settings
 from gateway.admin.key_schemas import KeyBody
-from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.configured import configured_embedders, configured_parts
-from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
-from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Service
 from index.documents.partitions import Partitions
 from index.embedders import index_version
-from index.errors import SubjectSuspended, TenantMissing
-from index.model import scope
-from index.model.form import is_blank
-from index.model.query import Query
+from index.errors import SubjectSuspended
 from index.model.scope import PUBLIC
 from index.postgres import database
 from index.postgres.database import Database
 from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
-from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
-from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
 
 T = TypeVar("T")
@@ -132,22 +124,6 @@ async def _acting(
             yield resource
 
 
-async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
-    body = TenantBody(id=tenant, name=name)
-    async with open_database(settings) as database:
-        if not await TenantStore(database).create(body.id, body.name or body.id):
-            raise CommandError(f"there is a tenant {tenant} already")
-
-
-async def delete_tenant(settings: Settings, tenant: str) -> str:
-    """Close the tenant and return the id of the job that deletes it."""
-    async with open_database(settings) as database:
-        closed = await TenantDeletion(database).close(tenant)
-    if closed is None:
-        raise CommandError(f"there is no tenant {tenant}")
-    return closed.job_id
-
-
 async def create_key(settings: Settings, body: KeyBody) -> str:
     """Create a key and return its secret, which can't be shown again."""
     key, record = make_key(
@@ -169,33 +145,6 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
                 f"there is no tenant {body.tenant}: run `nearhit tenant create {body.tenant}`"
             )
     return key
-
-
-async def search(
-    settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
-) -> SearchResult:
-    """The hits that a principal would get, without the cache."""
-    if is_blank(text):
-        raise CommandError("the question is blank")
-    subject = schemas.SUBJECT.validate_python(subject)
-    groups = [schemas.GROUP.validate_python(group) for group in groups]
-    async with acting_services(settings) as services:
-        try:
-            receives_public = await services.stores.tenants.receives_public(tenant)
-        except TenantMissing:
-            raise CommandError(f"there is no tenant {tenant}") from None
-        visible = scope.everything(
-            tenant,
-            subject,
-            groups,
-            receives_public=settings.public_documents and receives_public,
-        )
-        query = Query(text, top_k=top_k)
-        result = await services.search.searcher.search(visible, query)
-        reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        shown = [address_of(tenant, hit.tenant, hit.document_id) for hit in result.hits]
-        services.documents.read_log.documents(reader, shown)
-        return result
 
 
 async def work(settings: Settings, interval_s: float) -> None:

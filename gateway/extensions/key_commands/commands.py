@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from index.postgres.database import Database
     from index.tenants.keys import ShownKey
 
-commands = typer.Typer(no_args_is_help=True, help="API keys.")
+COMMANDS = typer.Typer()
+
+_keys = typer.Typer(no_args_is_help=True, help="API keys.")
+COMMANDS.add_typer(_keys, name="key", rich_help_panel="Tenants and keys")
 
 KeyId = Annotated[str, typer.Argument(metavar="KEY", help="A key's identifier, key_….")]
 
@@ -22,7 +25,7 @@ _LISTED_MAX = 10_000
 _LAST_OF_DAY = timedelta(hours=23, minutes=59, seconds=59)
 
 
-@commands.command("create")
+@_keys.command("create")
 def create_key(
     tenant: Annotated[str, typer.Option(help="The key's tenant.")] = "default",
     subject: Subject = common.SUBJECT,
@@ -53,7 +56,7 @@ def create_key(
     nearhit key create --tenant acme --subject ana --role reader --expires 2027-12-31
     """
     with common.connected() as settings:
-        from gateway.admin.key_schemas import KeyBody
+        from gateway.extension import KeyBody
         from gateway.operator import operations
 
         if role == ["publisher"]:
@@ -72,7 +75,7 @@ def create_key(
     common.print_result(key, {"key": key}, as_json=as_json)
 
 
-@commands.command("list")
+@_keys.command("list")
 def list_keys(
     tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
     as_json: AsJson = False,
@@ -99,7 +102,7 @@ def list_keys(
     common.print_rows(common.run_on_database(run), cells, names, "no keys", as_json=as_json)
 
 
-@commands.command("rotate")
+@_keys.command("rotate")
 def rotate_key(
     key: KeyId,
     overlap_s: Annotated[
@@ -113,8 +116,7 @@ def rotate_key(
     """
 
     async def run(database: "Database") -> str:
-        from gateway.auth.authenticator import utc_now
-        from gateway.auth.credentials import key_digest, make_secret, new_id
+        from gateway.extension import key_digest, make_secret, new_id, utc_now
         from index.tenants.keys import KeyStore
 
         secret, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
@@ -127,7 +129,7 @@ def rotate_key(
     common.print_result(secret, {"key": secret}, as_json=as_json)
 
 
-@commands.command("revoke")
+@_keys.command("revoke")
 def revoke_key(key: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key and all tokens made with it. It holds from the next request on.
 

@@ -1,4 +1,4 @@
-"""`nearhit tenant`: the operator lists, creates, clears and deletes tenants."""
+"""`nearhit tenant` and `nearhit cache`: the operator manages tenants and what is cached."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -11,15 +11,21 @@ from gateway.cli.common import AsJson, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
+    from gateway.extension import Settings
     from index.postgres.database import Database
     from index.tenants.tenant_store import TenantSummary
 
 _LISTED_MAX = 10_000
 
-commands = typer.Typer(no_args_is_help=True, help="Tenants.")
+COMMANDS = typer.Typer()
+
+_cache = typer.Typer(no_args_is_help=True)
+_tenants = typer.Typer(no_args_is_help=True, help="Tenants.")
+COMMANDS.add_typer(_cache, name="cache", rich_help_panel="Operation")
+COMMANDS.add_typer(_tenants, name="tenant", rich_help_panel="Tenants and keys")
 
 
-@commands.command("delete")
+@_tenants.command("delete")
 def delete_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
@@ -31,20 +37,28 @@ def delete_tenant(
     """
     with common.connected() as settings:
         from gateway.operator import operations
+        from index.tenants.tenant_deletion import TenantDeletion
 
         async def require() -> None:
             async with operations.open_database(settings) as database:
                 await operations.require_tenant(database, tenant)
 
+        async def close() -> str:
+            async with operations.open_database(settings) as database:
+                closed = await TenantDeletion(database).close(tenant)
+            if closed is None:
+                raise CommandError(f"there is no tenant {tenant}")
+            return closed.job_id
+
         if not yes:
             asyncio.run(require())
             question = f"Delete {tenant} and all its documents permanently?"
             typer.confirm(question, abort=True, err=as_json)
-        job_id = asyncio.run(operations.delete_tenant(settings, tenant))
+        job_id = asyncio.run(close())
     common.print_result(f"queued {job_id}", {"job_id": job_id}, as_json=as_json)
 
 
-@commands.command("list")
+@_tenants.command("list")
 def list_tenants(as_json: AsJson = False) -> None:
     """List the tenants and what they store.
 
@@ -67,7 +81,7 @@ def list_tenants(as_json: AsJson = False) -> None:
     common.print_rows(common.run_on_database(run), cells, names, "no tenants", as_json=as_json)
 
 
-@commands.command("clear-cache")
+@_tenants.command("clear-cache")
 def clear_cache(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
     as_json: AsJson = False,
@@ -90,7 +104,7 @@ def clear_cache(
     common.print_result(text, {"tenant": tenant, "revision": revision}, as_json=as_json)
 
 
-@commands.command("create")
+@_tenants.command("create")
 def create_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier: a-z, 0-9, - and _.")],
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
@@ -100,9 +114,44 @@ def create_tenant(
 
     nearhit tenant create acme --name "Acme Ltd"
     """
-    with common.connected() as settings:
-        from gateway.operator import operations
 
-        asyncio.run(operations.create_tenant(settings, tenant, name))
+    async def run(database: "Database") -> None:
+        from gateway.extension import TenantBody
+        from index.tenants.tenant_store import TenantStore
+
+        body = TenantBody(id=tenant, name=name)
+        if not await TenantStore(database).create(body.id, body.name or body.id):
+            raise CommandError(f"there is a tenant {tenant} already")
+
+    common.run_on_database(run)
     value = {"id": tenant, "name": name}
     common.print_result(f"created tenant {tenant}", value, as_json=as_json)
+
+
+@_cache.callback()
+def cache() -> None:
+    """Cached outputs of models."""
+
+
+@_cache.command("clear-models")
+def clear_models(as_json: AsJson = False) -> None:
+    """End all cached vectors of questions and rewritten questions, of all tenants.
+
+    Redis forgets them at once, and each gateway within 15 seconds. Cached answers stay; `nearhit
+    tenant clear-cache` ends those of a tenant.
+
+        nearhit cache clear-models
+    """
+
+    async def run(settings: "Settings") -> None:
+        from cache.errors import CacheUnavailable
+        from gateway.extension import model_caches, open_redis
+
+        async with open_redis(settings) as store:
+            try:
+                await model_caches(lambda _event: None, store).clear()
+            except CacheUnavailable as error:
+                raise CommandError(f"Redis: {error}") from None
+
+    common.run(run)
+    common.print_result("cleared", {"cleared": True}, as_json=as_json)

@@ -1,1 +1,0 @@
-"""Commands of the operator: tenants, keys, embedders, caches, extensions and the schema."""

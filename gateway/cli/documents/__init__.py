@@ -1,1 +1,0 @@
-"""Commands that write and search documents, and settle questions about them."""

@@ -1,0 +1,1 @@
+"""Commands that create, list, rotate and revoke the keys of all tenants."""
