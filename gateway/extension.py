@@ -60,12 +60,14 @@ from gateway.document_address import address_of_hit as address_of_hit
 from gateway.document_address import parse_address as parse_address
 from gateway.documents import document_update as document_update
 from gateway.documents import preconditions as preconditions
-from gateway.documents.batch_endpoint import lines_of as lines_of
 from gateway.documents.deletion import remove_document as remove_document
 from gateway.documents.deletion_schemas import DeletionAnswer as DeletionAnswer
+from gateway.documents.document_endpoints import document_id_of as document_id_of
 from gateway.documents.document_endpoints import enqueue_write as enqueue_write
+from gateway.documents.document_endpoints import write_answer as write_answer
 from gateway.documents.document_endpoints import written_response as written_response
 from gateway.documents.document_schemas import DocumentBody as DocumentBody
+from gateway.documents.document_schemas import WrittenAnswer as WrittenAnswer
 from gateway.documents.document_services import DocumentServices as DocumentServices
 from gateway.documents.document_services import MakePreprocessor as MakePreprocessor
 from gateway.documents.document_services import ReadingWatcher as ReadingWatcher
@@ -75,6 +77,7 @@ from gateway.documents.document_update import require_publisher as require_publi
 from gateway.errors import CommandError as CommandError
 from gateway.errors import refused_call as refused_call
 from gateway.found_extensions import rows as rows
+from gateway.http import parameters as parameters
 from gateway.http.event_stream import Event as Event
 from gateway.http.event_stream import EventSender as EventSender
 from gateway.http.event_stream import EventStream as EventStream
@@ -82,10 +85,12 @@ from gateway.http.event_stream import run_while_connected as run_while_connected
 from gateway.http.page_stream import PageStream as PageStream
 from gateway.http.request_context import RequestContext as RequestContext
 from gateway.http.request_context import full_scope as full_scope
+from gateway.http.request_context import full_scope_of as full_scope_of
 from gateway.http.responses import STRONG_HEADER as STRONG_HEADER
 from gateway.http.responses import RawResponse as RawResponse
 from gateway.http.responses import cache_headers as cache_headers
 from gateway.http.responses import json_response as json_response
+from gateway.http.responses import queued_body as queued_body
 from gateway.http.responses import queued_response as queued_response
 from gateway.http.responses import read_response as read_response
 from gateway.http.responses import with_revision as with_revision

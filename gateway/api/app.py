@@ -127,10 +127,10 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                 }
             services.http.recorder.flush()
 
-    endpoints = [
-        (route, Endpoint(route, settings, room))
-        for route, room in (*room_routes(extensions), *_console_routes(settings, tuple(extensions)))
-    ]
+    rows = [*room_routes(extensions), *_console_routes(settings, tuple(extensions))]
+    # The first one that matches answers, and an identifier matches all that is left of a path.
+    rows.sort(key=lambda row: row[0].path.endswith(":path}"))
+    endpoints = [(route, Endpoint(route, settings, room)) for route, room in rows]
     table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
 
     async def refuse_unknown(request: Request, error: Exception) -> Response:

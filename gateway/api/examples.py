@@ -30,7 +30,6 @@ REQUESTS: Mapping[str, Any] = {
         "tags": ["leave"],
         "metadata": {"team": "people"},
     },
-    "BatchLine": {"document_id": "team/leave", "text": "Everybody gets 25 days."},
     "AccessBody": {"readers": ["tenant"], "active": True},
     "SourceBody": {
         "kind": "folder",

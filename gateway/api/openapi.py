@@ -9,8 +9,9 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from common.version import VERSION
 from gateway import problem_catalog, problems
-from gateway.api import examples, field_descriptions, parameters
+from gateway.api import examples, field_descriptions
 from gateway.auth import freshness
+from gateway.http import parameters
 from gateway.http.route import ApiRoute, Parameter, Preference
 from index.model.quota import QuotaName
 

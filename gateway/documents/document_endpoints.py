@@ -287,7 +287,7 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
 
 
 def document_id_of(
-    context: RequestContext[DocumentServices], kind: TypeAdapter[str] = schemas.DOCUMENT_ID
+    context: RequestContext[object], kind: TypeAdapter[str] = schemas.DOCUMENT_ID
 ) -> str:
     """The identifier in the path; `kind` decides which identifiers are valid."""
     return schemas.parse_value("document_id", kind, context.request.path_params["document_id"])

@@ -12,7 +12,6 @@ from index.model.document import (
     ChunkerName,
     Language,
     Metadata,
-    NewDocumentId,
     Source,
     Summaries,
     Tags,
@@ -152,10 +151,6 @@ class DocumentsAnswer(Body):
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
-class BatchLine(DocumentBody):
-    document_id: NewDocumentId
-
-
 class ChunksAnswer(Body):
     added: int = Field(description="number of chunks added")
     unchanged: int = Field(description="number of chunks that stayed")
@@ -174,12 +169,6 @@ class WrittenAnswer(Body):
     chunks: ChunksAnswer
     warnings: tuple[WarningAnswer, ...] = Field(
         (), description="what the index does otherwise than the document asks; it is stored"
-    )
-
-
-class BatchLineAnswer(WrittenAnswer):
-    min_revision: str = Field(
-        description="the `Nearhit-Min-Revision` of requests whose answers must contain the write"
     )
 
 

@@ -20,23 +20,6 @@ class Client(Transport):
         """Search the documents that the caller may read."""
         return self.call("POST", "/v1/search", body=fields, headers=headers, repeats=True)
 
-    def put_batch(
-        self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
-    ) -> list[types.BatchLineAnswer]:
-        """Write many documents, one per line; the response has one result per line."""
-        return self.call("POST", "/v1/documents/batch", lines=lines, headers=headers, repeats=True)
-
-    def explain_access(
-        self, document_id: str, /, *, subject: str, headers: Headers = None
-    ) -> types.AccessExplained:
-        """Explain why a subject can or cannot read a document."""
-        return self.call(
-            "GET",
-            f"/v1/documents/{in_path(document_id)}/access/explain",
-            query={"subject": subject},
-            headers=headers,
-        )
-
     def patch_access(
         self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.AccessBody]
     ) -> types.RevisionAnswer:
@@ -309,6 +292,17 @@ class Client(Transport):
         """Set the most documents, chunks, bytes and sources that a tenant may store."""
         self.call("PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers)
 
+    def explain_access(
+        self, document_id: str, /, *, subject: str, headers: Headers = None
+    ) -> types.AccessExplained:
+        """Explain why a subject can or cannot read a document."""
+        return self.call(
+            "GET",
+            f"/v1/documents/{in_path(document_id)}/access/explain",
+            query={"subject": subject},
+            headers=headers,
+        )
+
     def get_search_statistics(
         self,
         *,
@@ -476,6 +470,12 @@ class Client(Transport):
     ) -> types.GateAnswer:
         """Set the tenant's words of a query gate; an empty body restores the built-in ones."""
         return self.call("PUT", f"/v1/gates/{in_path(name)}", body=fields, headers=headers)
+
+    def put_batch(
+        self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
+    ) -> list[types.BatchLineAnswer]:
+        """Write many documents, one per line; the response has one result per line."""
+        return self.call("POST", "/v1/documents/batch", lines=lines, headers=headers, repeats=True)
 
     def make_questions(
         self, *, headers: Headers = None, **fields: Unpack[types.MakeQuestionsBody]
@@ -687,25 +687,6 @@ class AsyncClient(AsyncTransport):
     ) -> types.SearchAnswer:
         """Search the documents that the caller may read."""
         return await self.call("POST", "/v1/search", body=fields, headers=headers, repeats=True)
-
-    async def put_batch(
-        self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
-    ) -> list[types.BatchLineAnswer]:
-        """Write many documents, one per line; the response has one result per line."""
-        return await self.call(
-            "POST", "/v1/documents/batch", lines=lines, headers=headers, repeats=True
-        )
-
-    async def explain_access(
-        self, document_id: str, /, *, subject: str, headers: Headers = None
-    ) -> types.AccessExplained:
-        """Explain why a subject can or cannot read a document."""
-        return await self.call(
-            "GET",
-            f"/v1/documents/{in_path(document_id)}/access/explain",
-            query={"subject": subject},
-            headers=headers,
-        )
 
     async def patch_access(
         self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.AccessBody]
@@ -993,6 +974,17 @@ class AsyncClient(AsyncTransport):
             "PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers
         )
 
+    async def explain_access(
+        self, document_id: str, /, *, subject: str, headers: Headers = None
+    ) -> types.AccessExplained:
+        """Explain why a subject can or cannot read a document."""
+        return await self.call(
+            "GET",
+            f"/v1/documents/{in_path(document_id)}/access/explain",
+            query={"subject": subject},
+            headers=headers,
+        )
+
     async def get_search_statistics(
         self,
         *,
@@ -1164,6 +1156,14 @@ class AsyncClient(AsyncTransport):
     ) -> types.GateAnswer:
         """Set the tenant's words of a query gate; an empty body restores the built-in ones."""
         return await self.call("PUT", f"/v1/gates/{in_path(name)}", body=fields, headers=headers)
+
+    async def put_batch(
+        self, lines: Iterable[types.BatchLine], /, *, headers: Headers = None
+    ) -> list[types.BatchLineAnswer]:
+        """Write many documents, one per line; the response has one result per line."""
+        return await self.call(
+            "POST", "/v1/documents/batch", lines=lines, headers=headers, repeats=True
+        )
 
     async def make_questions(
         self, *, headers: Headers = None, **fields: Unpack[types.MakeQuestionsBody]

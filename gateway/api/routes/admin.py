@@ -15,7 +15,7 @@ from gateway.admin import (
     tenant_schemas,
 )
 from gateway.admin.admin_services import AdminServices
-from gateway.api import parameters
+from gateway.http import parameters
 from gateway.http.route import ApiRoute, body_limit
 
 ROUTES: tuple[ApiRoute[AdminServices], ...] = (

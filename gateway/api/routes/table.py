@@ -15,15 +15,12 @@ import orjson
 from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
-from gateway.api import health, openapi, parameters, problem_endpoints, root
+from gateway.api import health, openapi, problem_endpoints, root
 from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
-    access_endpoints,
-    access_schemas,
-    batch_endpoint,
     deletion,
     deletion_schemas,
     document_endpoints,
@@ -32,6 +29,7 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.errors import CommandError
 from gateway.extension import Extension
+from gateway.http import parameters
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
 from gateway.http.static_content import StaticContent
@@ -73,26 +71,6 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
 )
 
 _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
-    ApiRoute(
-        "POST",
-        "/v1/documents/batch",
-        batch_endpoint.put_batch,
-        needs="writer",
-        summary="Write many documents, one per line; the response has one result per line",
-        body=document_schemas.BatchLine,
-        body_bytes_max=lambda settings: settings.batch_bytes_max,
-        answer=document_schemas.BatchLineAnswer,
-        media_type="application/x-ndjson",
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/documents/{document_id:path}/access/explain",
-        access_endpoints.explain_access,
-        needs="admin",
-        summary="Explain why a subject can or cannot read a document",
-        answer=access_schemas.AccessExplained,
-        parameters={"subject": parameters.SUBJECT},
-    ),
     ApiRoute(
         "PATCH",
         "/v1/documents/{document_id:path}/access",

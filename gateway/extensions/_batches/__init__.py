@@ -1,1 +1,1 @@
-"""What several extensions use to answer several searches in one call, all at one revision."""
+"""What several extensions use for the lines of a body, and for several searches at one revision."""

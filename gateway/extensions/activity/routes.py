@@ -1,6 +1,6 @@
 """The routes of what admins and the operator see of searches, costs, processes and reads."""
 
-from gateway.extension import ApiRoute, Parameter, schemas
+from gateway.extension import ApiRoute, Parameter, parameters
 from gateway.extensions.activity import (
     audit_log_endpoints,
     audit_log_schemas,
@@ -13,9 +13,6 @@ from gateway.extensions.activity import (
 )
 from gateway.extensions.activity.activity_services import ActivityServices
 
-_CURSOR = Parameter(
-    {"type": "string", "description": "`cursor` of the previous page", "pattern": "^[0-9]{1,18}$"}
-)
 _CHUNK = Parameter(
     {
         "type": "string",
@@ -23,14 +20,9 @@ _CHUNK = Parameter(
         "pattern": "^[0-9]{1,18}$",
     }
 )
-_DAY = Parameter({"type": "string", "format": "date"})
-_INSTANT = Parameter({"type": "string", "format": "date-time"})
-_LIMIT = Parameter({"type": "integer", "minimum": 1, "maximum": 100})
-_LINE = Parameter(schemas.LINE.json_schema())
 _UNTIL = Parameter(
     {"type": "string", "description": "only what was before this time", "format": "date-time"}
 )
-_STEP = Parameter({"type": "string", "enum": ["day", "hour"]})
 
 ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
     ApiRoute(
@@ -41,9 +33,9 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
         summary="Get how searches were answered: by tier and outcome, latencies, audits",
         answer=statistics_schemas.SearchStatisticsAnswer,
         parameters={
-            "from": _DAY,
-            "step": _STEP,
-            "to": _DAY,
+            "from": parameters.DAY,
+            "step": parameters.one_of("day", "hour"),
+            "to": parameters.DAY,
         },
     ),
     ApiRoute(
@@ -53,7 +45,7 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
         needs="admin",
         summary="Get tokens and cost by day and operation, this month's budget, and quotas",
         answer=usage_schemas.UsageAnswer,
-        parameters={"from": _DAY, "to": _DAY},
+        parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),
     ApiRoute(
         "GET",
@@ -70,7 +62,7 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
         needs="operator",
         summary="Get how long the searches of all tenants took, by time and tier",
         answer=operation_schemas.LatenciesAnswer,
-        parameters={"step": _STEP},
+        parameters={"step": parameters.one_of("day", "hour")},
     ),
     ApiRoute(
         "GET",
@@ -80,11 +72,11 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
         summary="List who read and who changed which documents, newest first",
         answer=audit_log_schemas.AuditLogAnswer,
         parameters={
-            "cursor": _CURSOR,
-            "document": _LINE,
-            "limit": _LIMIT,
-            "since": _INSTANT,
-            "subject": _LINE,
+            "cursor": parameters.NUMBER_CURSOR,
+            "document": parameters.LINE,
+            "limit": parameters.limit(),
+            "since": parameters.INSTANT,
+            "subject": parameters.LINE,
         },
     ),
     ApiRoute(
@@ -96,9 +88,9 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
         answer=audit_log_schemas.RecipientsAnswer,
         parameters={
             "chunk": _CHUNK,
-            "cursor": _CURSOR,
-            "document": _LINE,
-            "since": _INSTANT,
+            "cursor": parameters.NUMBER_CURSOR,
+            "document": parameters.LINE,
+            "since": parameters.INSTANT,
             "until": _UNTIL,
         },
     ),

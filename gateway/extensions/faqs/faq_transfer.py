@@ -14,10 +14,10 @@ from gateway.extension import (
     PageStream,
     RequestContext,
     document_update,
-    lines_of,
     problems,
     schemas,
 )
+from gateway.extensions._batches.lines import lines_of
 from gateway.extensions._records import faq_text
 from gateway.extensions.faqs import faq_csv, faq_document, faq_store
 from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads

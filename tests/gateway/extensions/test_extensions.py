@@ -43,12 +43,14 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
+    "access_explanation",
     "activity",
     "answers",
     "audit_commands",
     "backup",
     "context_check",
     "curation",
+    "documents_batch",
     "embedded_servers",
     "embedders",
     "evaluation",

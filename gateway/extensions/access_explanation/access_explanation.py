@@ -2,12 +2,20 @@
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.documents.access_schemas import AccessExplained, KeyExplained, ReaderExplained
-from gateway.documents.document_endpoints import document_id_of
-from gateway.documents.document_services import DocumentServices
-from gateway.http.request_context import RequestContext, full_scope_of
-from gateway.http.responses import json_response
+from gateway.extension import (
+    RequestContext,
+    Stores,
+    document_id_of,
+    full_scope_of,
+    json_response,
+    problems,
+    schemas,
+)
+from gateway.extensions.access_explanation.access_schemas import (
+    AccessExplained,
+    KeyExplained,
+    ReaderExplained,
+)
 from index.model.document import Document
 from index.model.scope import PUBLIC, SCOPE_NAMES, resolve
 from index.tenants.principals import Principal
@@ -15,19 +23,19 @@ from index.tenants.principals import Principal
 _KEYS_MAX = 100
 
 
-async def explain_access(context: RequestContext[DocumentServices]) -> Response:
-    services = context.services
+async def explain_access(context: RequestContext[Stores]) -> Response:
+    stores = context.services
     tenant = (await context.authenticate()).principal.tenant
     document_id = document_id_of(context)
     subject = schemas.parse_value(
         "subject", schemas.SUBJECT, context.request.query_params.get("subject", "")
     )
-    stored = await services.stores.documents.stored(tenant, document_id)
+    stored = await stores.documents.stored(tenant, document_id)
     if stored is None:
         raise problems.not_found("document_id", "The document does not exist.")
     document = stored.document
-    groups = await services.stores.principals.groups(tenant, subject)
-    holders = await services.stores.principals.of_subject(tenant, subject, limit=_KEYS_MAX)
+    groups = await stores.principals.groups(tenant, subject)
+    holders = await stores.principals.of_subject(tenant, subject, limit=_KEYS_MAX)
     scopes = tuple(
         name
         for name in SCOPE_NAMES
@@ -92,7 +100,7 @@ def _explain_reader(reader: str, subject: str, groups: tuple[str, ...]) -> Reade
 
 
 async def _explain_key(
-    context: RequestContext[DocumentServices],
+    context: RequestContext[Stores],
     document: Document,
     holder: Principal,
     name: str,
@@ -101,7 +109,7 @@ async def _explain_key(
 ) -> KeyExplained:
     """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
-    read = context.services.stores.visible_documents.read
+    read = context.services.visible_documents.read
     is_admin = "admin" in holder.roles
     can_read = (
         await read(scope, holder.filter, document.document_id, sees_inactive=is_admin) is not None

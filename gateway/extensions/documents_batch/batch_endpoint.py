@@ -3,24 +3,26 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
-from itertools import count, islice
+from itertools import count
 
 import orjson
 from starlette.responses import Response, StreamingResponse
 
 from common.shares.turns import map_in_steps
-from gateway import problems, schemas
-from gateway.auth.authenticated_request import AuthenticatedRequest
-from gateway.auth.freshness import revision_header
-from gateway.documents.document_endpoints import enqueue_write, write_answer
-from gateway.documents.document_schemas import BatchLine
-from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import put_of
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import queued_body
-from gateway.problems import Problem
-from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX
+from gateway.extension import (
+    AuthenticatedRequest,
+    DocumentServices,
+    RequestContext,
+    document_update,
+    enqueue_write,
+    problems,
+    queued_body,
+    revision_header,
+    schemas,
+    write_answer,
+)
+from gateway.extensions._batches.lines import lines_of
+from gateway.extensions.documents_batch.batch_schemas import BatchLine
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -31,8 +33,6 @@ from index.errors import (
 )
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
-
-_LINES_MAX = 2 * BATCH_DOCUMENTS_MAX  # with blank ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,6 @@ async def put_batch(context: RequestContext[DocumentServices]) -> Response:
     return StreamingResponse(
         _put_lines(context, caller, await lines_of(context)), media_type="application/x-ndjson"
     )
-
-
-async def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
-    """The lines of the body that are not blank; a 422 `Problem` for none or too many."""
-    (lines,) = await context.threads.map(_split, [context.body])
-    return lines
-
-
-def _split(body: bytes) -> list[bytes]:
-    lines = [*islice(BytesIO(body), _LINES_MAX + 1)]  # not all of millions of blank lines
-    filled = [line.removesuffix(b"\n") for line in lines if not line.isspace()]
-    if len(lines) > _LINES_MAX or not 1 <= len(filled) <= BATCH_DOCUMENTS_MAX:
-        raise problems.invalid_field("body", f"must have 1 to {BATCH_DOCUMENTS_MAX:,} lines")
-    return filled
 
 
 async def _put_lines(
@@ -129,13 +115,13 @@ async def _queue_lines(
 
 def _parse_put(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
-) -> Put | Problem:
+) -> Put | problems.Problem:
     try:
         document = _parse_line(context, line)
-    except Problem as problem:
+    except problems.Problem as problem:
         return problem
     language = context.services.settings.language
-    return put_of(caller, document.document_id, document, language)
+    return document_update.put_of(caller, document.document_id, document, language)
 
 
 def _parse_to_queue(
@@ -150,7 +136,7 @@ def _parse_to_queue(
 def _is_final(outcome: Outcome | QueuedLine) -> bool:
     """Whether every later line would fail with the same error."""
     return isinstance(outcome, DatabaseUnavailable) or (
-        isinstance(outcome, Problem) and outcome.status == 401
+        isinstance(outcome, problems.Problem) and outcome.status == 401
     )
 
 

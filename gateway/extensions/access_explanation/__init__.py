@@ -1,0 +1,1 @@
+"""Why a subject can or cannot read a document."""
