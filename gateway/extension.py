@@ -21,10 +21,12 @@ from gateway import field_errors as field_errors
 from gateway import problems as problems
 from gateway import schemas as schemas
 from gateway.admin.admin_services import AdminServices as AdminServices
+from gateway.admin.amount_schemas import QuotasAnswer as QuotasAnswer
+from gateway.admin.amounts import month_of as month_of
+from gateway.admin.amounts import quotas_answer as quotas_answer
 from gateway.admin.key_schemas import KeyBody as KeyBody
-from gateway.admin.quota_endpoints import month_of as month_of
-from gateway.admin.quota_endpoints import quotas_answer as quotas_answer
-from gateway.admin.quota_schemas import QuotasAnswer as QuotasAnswer
+from gateway.admin.path_tenant import named_tenant as named_tenant
+from gateway.admin.path_tenant import own_tenant as own_tenant
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
 from gateway.answer_codec import decode_answer as decode_answer
 from gateway.answer_codec import decode_in_steps as decode_in_steps
@@ -60,6 +62,7 @@ from gateway.document_address import address_of_hit as address_of_hit
 from gateway.document_address import parse_address as parse_address
 from gateway.documents import document_update as document_update
 from gateway.documents import preconditions as preconditions
+from gateway.documents.deletion import TENANT_VISIBLE_KINDS as TENANT_VISIBLE_KINDS
 from gateway.documents.deletion import remove_document as remove_document
 from gateway.documents.deletion_schemas import DeletionAnswer as DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of as document_id_of

@@ -8,8 +8,8 @@ from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
 from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
+from gateway.admin.amounts import budget_of, current_month, quotas_answer
 from gateway.admin.path_tenant import own_tenant
-from gateway.admin.quota_endpoints import budget_of, current_month, quotas_answer
 from gateway.admin.tenant_schemas import (
     CacheClearedAnswer,
     ConsistencyAnswer,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from gateway.admin.quota_schemas import QuotasAnswer
+from gateway.admin.amount_schemas import QuotasAnswer
 from gateway.schemas import Body, TenantId
 from index.model.document import Title
 

@@ -43,7 +43,6 @@ REQUESTS: Mapping[str, Any] = {
     "KeyBody": {"tenant": "acme", "subject": "ana", "groups": ["people"], "roles": ["writer"]},
     "TokenBody": {"name": "agent", "scopes": ["tenant"], "expires_in_s": 3600},
     "RotateBody": {},
-    "QuotasBody": {"documents": 10000, "chunks": None, "bytes": None, "sources": None},
 }
 # By the name of a field, or of the body and the field.
 _BY_FIELD: Mapping[str, Any] = {

@@ -119,35 +119,6 @@ class Client(Transport):
         """Get the principal that the credential stands for."""
         return self.call("GET", "/v1/caller", headers=headers)
 
-    def list_jobs(
-        self,
-        *,
-        cursor: str | None = None,
-        kind: str | None = None,
-        limit: int | None = None,
-        state: Literal["waiting", "running", "done", "failed"] | None = None,
-        headers: Headers = None,
-    ) -> types.JobsAnswer:
-        """List jobs, newest first: the caller's own, for an admin the tenant's."""
-        return self.call(
-            "GET",
-            "/v1/jobs",
-            query={"cursor": cursor, "kind": kind, "limit": limit, "state": state},
-            headers=headers,
-        )
-
-    def get_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
-        """Get a job with its progress and result."""
-        return self.call("GET", f"/v1/jobs/{in_path(job_id)}", headers=headers)
-
-    def drop_job(self, job_id: str, /, *, headers: Headers = None) -> None:
-        """Delete a job that is not running."""
-        self.call("DELETE", f"/v1/jobs/{in_path(job_id)}", headers=headers)
-
-    def replay_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
-        """Queue a failed job again."""
-        return self.call("POST", f"/v1/jobs/{in_path(job_id)}/replay", headers=headers)
-
     def create_tenant(
         self, *, headers: Headers = None, **fields: Unpack[types.TenantBody]
     ) -> types.TenantAnswer:
@@ -268,30 +239,6 @@ class Client(Transport):
         """Receive other tenants' public documents, or stop it."""
         return self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
 
-    def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
-        """Get waiting, running and failed jobs and the index lag, by source."""
-        return self.call("GET", "/v1/ingest/status", headers=headers)
-
-    def get_budget(self, tenant: str, /, *, headers: Headers = None) -> types.BudgetBody:
-        """Get a tenant's monthly budget: the operator of any tenant, an admin of its own."""
-        return self.call("GET", f"/v1/tenants/{in_path(tenant)}/budget", headers=headers)
-
-    def put_budget(
-        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.BudgetBody]
-    ) -> None:
-        """Set a tenant's monthly budget."""
-        self.call("PUT", f"/v1/tenants/{in_path(tenant)}/budget", body=fields, headers=headers)
-
-    def get_quotas(self, tenant: str, /, *, headers: Headers = None) -> types.QuotasBody:
-        """Get a tenant's quotas: the operator of any tenant, an admin of its own."""
-        return self.call("GET", f"/v1/tenants/{in_path(tenant)}/quotas", headers=headers)
-
-    def put_quotas(
-        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.QuotasBody]
-    ) -> None:
-        """Set the most documents, chunks, bytes and sources that a tenant may store."""
-        self.call("PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers)
-
     def explain_access(
         self, document_id: str, /, *, subject: str, headers: Headers = None
     ) -> types.AccessExplained:
@@ -394,6 +341,26 @@ class Client(Transport):
     ) -> types.CompressedAnswer:
         """Shorten a conversation to a budget of tokens."""
         return self.call("POST", "/v1/compress", body=fields, headers=headers, repeats=True)
+
+    def get_budget(self, tenant: str, /, *, headers: Headers = None) -> types.BudgetBody:
+        """Get a tenant's monthly budget: the operator of any tenant, an admin of its own."""
+        return self.call("GET", f"/v1/tenants/{in_path(tenant)}/budget", headers=headers)
+
+    def put_budget(
+        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.BudgetBody]
+    ) -> None:
+        """Set a tenant's monthly budget."""
+        self.call("PUT", f"/v1/tenants/{in_path(tenant)}/budget", body=fields, headers=headers)
+
+    def get_quotas(self, tenant: str, /, *, headers: Headers = None) -> types.QuotasBody:
+        """Get a tenant's quotas: the operator of any tenant, an admin of its own."""
+        return self.call("GET", f"/v1/tenants/{in_path(tenant)}/quotas", headers=headers)
+
+    def put_quotas(
+        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.QuotasBody]
+    ) -> None:
+        """Set the most documents, chunks, bytes and sources that a tenant may store."""
+        self.call("PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers)
 
     def check_context(
         self, *, headers: Headers = None, **fields: Unpack[types.ContextCheckBody]
@@ -553,6 +520,39 @@ class Client(Transport):
     def delete_faq(self, faq_id: str, /, *, headers: Headers = None) -> types.DeletionAnswer:
         """Delete a FAQ; the response lists what is still pending."""
         return self.call("DELETE", f"/v1/faqs/{in_path(faq_id)}", headers=headers)
+
+    def list_jobs(
+        self,
+        *,
+        cursor: str | None = None,
+        kind: str | None = None,
+        limit: int | None = None,
+        state: Literal["waiting", "running", "done", "failed"] | None = None,
+        headers: Headers = None,
+    ) -> types.JobsAnswer:
+        """List jobs, newest first: the caller's own, for an admin the tenant's."""
+        return self.call(
+            "GET",
+            "/v1/jobs",
+            query={"cursor": cursor, "kind": kind, "limit": limit, "state": state},
+            headers=headers,
+        )
+
+    def get_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
+        """Get a job with its progress and result."""
+        return self.call("GET", f"/v1/jobs/{in_path(job_id)}", headers=headers)
+
+    def drop_job(self, job_id: str, /, *, headers: Headers = None) -> None:
+        """Delete a job that is not running."""
+        self.call("DELETE", f"/v1/jobs/{in_path(job_id)}", headers=headers)
+
+    def replay_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
+        """Queue a failed job again."""
+        return self.call("POST", f"/v1/jobs/{in_path(job_id)}/replay", headers=headers)
+
+    def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
+        """Get waiting, running and failed jobs and the index lag, by source."""
+        return self.call("GET", "/v1/ingest/status", headers=headers)
 
     def search_plan(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchPlanBody]
@@ -791,35 +791,6 @@ class AsyncClient(AsyncTransport):
         """Get the principal that the credential stands for."""
         return await self.call("GET", "/v1/caller", headers=headers)
 
-    async def list_jobs(
-        self,
-        *,
-        cursor: str | None = None,
-        kind: str | None = None,
-        limit: int | None = None,
-        state: Literal["waiting", "running", "done", "failed"] | None = None,
-        headers: Headers = None,
-    ) -> types.JobsAnswer:
-        """List jobs, newest first: the caller's own, for an admin the tenant's."""
-        return await self.call(
-            "GET",
-            "/v1/jobs",
-            query={"cursor": cursor, "kind": kind, "limit": limit, "state": state},
-            headers=headers,
-        )
-
-    async def get_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
-        """Get a job with its progress and result."""
-        return await self.call("GET", f"/v1/jobs/{in_path(job_id)}", headers=headers)
-
-    async def drop_job(self, job_id: str, /, *, headers: Headers = None) -> None:
-        """Delete a job that is not running."""
-        await self.call("DELETE", f"/v1/jobs/{in_path(job_id)}", headers=headers)
-
-    async def replay_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
-        """Queue a failed job again."""
-        return await self.call("POST", f"/v1/jobs/{in_path(job_id)}/replay", headers=headers)
-
     async def create_tenant(
         self, *, headers: Headers = None, **fields: Unpack[types.TenantBody]
     ) -> types.TenantAnswer:
@@ -946,34 +917,6 @@ class AsyncClient(AsyncTransport):
         """Receive other tenants' public documents, or stop it."""
         return await self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
 
-    async def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
-        """Get waiting, running and failed jobs and the index lag, by source."""
-        return await self.call("GET", "/v1/ingest/status", headers=headers)
-
-    async def get_budget(self, tenant: str, /, *, headers: Headers = None) -> types.BudgetBody:
-        """Get a tenant's monthly budget: the operator of any tenant, an admin of its own."""
-        return await self.call("GET", f"/v1/tenants/{in_path(tenant)}/budget", headers=headers)
-
-    async def put_budget(
-        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.BudgetBody]
-    ) -> None:
-        """Set a tenant's monthly budget."""
-        await self.call(
-            "PUT", f"/v1/tenants/{in_path(tenant)}/budget", body=fields, headers=headers
-        )
-
-    async def get_quotas(self, tenant: str, /, *, headers: Headers = None) -> types.QuotasBody:
-        """Get a tenant's quotas: the operator of any tenant, an admin of its own."""
-        return await self.call("GET", f"/v1/tenants/{in_path(tenant)}/quotas", headers=headers)
-
-    async def put_quotas(
-        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.QuotasBody]
-    ) -> None:
-        """Set the most documents, chunks, bytes and sources that a tenant may store."""
-        await self.call(
-            "PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers
-        )
-
     async def explain_access(
         self, document_id: str, /, *, subject: str, headers: Headers = None
     ) -> types.AccessExplained:
@@ -1076,6 +1019,30 @@ class AsyncClient(AsyncTransport):
     ) -> types.CompressedAnswer:
         """Shorten a conversation to a budget of tokens."""
         return await self.call("POST", "/v1/compress", body=fields, headers=headers, repeats=True)
+
+    async def get_budget(self, tenant: str, /, *, headers: Headers = None) -> types.BudgetBody:
+        """Get a tenant's monthly budget: the operator of any tenant, an admin of its own."""
+        return await self.call("GET", f"/v1/tenants/{in_path(tenant)}/budget", headers=headers)
+
+    async def put_budget(
+        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.BudgetBody]
+    ) -> None:
+        """Set a tenant's monthly budget."""
+        await self.call(
+            "PUT", f"/v1/tenants/{in_path(tenant)}/budget", body=fields, headers=headers
+        )
+
+    async def get_quotas(self, tenant: str, /, *, headers: Headers = None) -> types.QuotasBody:
+        """Get a tenant's quotas: the operator of any tenant, an admin of its own."""
+        return await self.call("GET", f"/v1/tenants/{in_path(tenant)}/quotas", headers=headers)
+
+    async def put_quotas(
+        self, tenant: str, /, *, headers: Headers = None, **fields: Unpack[types.QuotasBody]
+    ) -> None:
+        """Set the most documents, chunks, bytes and sources that a tenant may store."""
+        await self.call(
+            "PUT", f"/v1/tenants/{in_path(tenant)}/quotas", body=fields, headers=headers
+        )
 
     async def check_context(
         self, *, headers: Headers = None, **fields: Unpack[types.ContextCheckBody]
@@ -1243,6 +1210,39 @@ class AsyncClient(AsyncTransport):
     async def delete_faq(self, faq_id: str, /, *, headers: Headers = None) -> types.DeletionAnswer:
         """Delete a FAQ; the response lists what is still pending."""
         return await self.call("DELETE", f"/v1/faqs/{in_path(faq_id)}", headers=headers)
+
+    async def list_jobs(
+        self,
+        *,
+        cursor: str | None = None,
+        kind: str | None = None,
+        limit: int | None = None,
+        state: Literal["waiting", "running", "done", "failed"] | None = None,
+        headers: Headers = None,
+    ) -> types.JobsAnswer:
+        """List jobs, newest first: the caller's own, for an admin the tenant's."""
+        return await self.call(
+            "GET",
+            "/v1/jobs",
+            query={"cursor": cursor, "kind": kind, "limit": limit, "state": state},
+            headers=headers,
+        )
+
+    async def get_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
+        """Get a job with its progress and result."""
+        return await self.call("GET", f"/v1/jobs/{in_path(job_id)}", headers=headers)
+
+    async def drop_job(self, job_id: str, /, *, headers: Headers = None) -> None:
+        """Delete a job that is not running."""
+        await self.call("DELETE", f"/v1/jobs/{in_path(job_id)}", headers=headers)
+
+    async def replay_job(self, job_id: str, /, *, headers: Headers = None) -> types.JobAnswer:
+        """Queue a failed job again."""
+        return await self.call("POST", f"/v1/jobs/{in_path(job_id)}/replay", headers=headers)
+
+    async def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
+        """Get waiting, running and failed jobs and the index lag, by source."""
+        return await self.call("GET", "/v1/ingest/status", headers=headers)
 
     async def search_plan(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchPlanBody]

@@ -38,7 +38,7 @@ export function documentView(stored, etag, { reload, edit, fields, passage }) {
       textView(stored.text, passage),
     ),
     chunkSection(stored, fields),
-    h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id, fields)),
+    h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && isOn("access_explanation") && explanation(stored.document_id, fields)),
   ];
 }
 

@@ -75,7 +75,7 @@ async function fetchAll(days, signal) {
     isOn("curation") && get("/v1/search/questions", { ...days, limit: QUESTIONS }),
     isOn("curation") && get("/v1/curation", { state: "open" }),
     get("/v1/usage", days),
-    get("/v1/ingest/status"),
+    isOn("jobs") && get("/v1/ingest/status"),
     get("/v1/cache/semantic"),
   ]);
   return { step, searches, asked, open, usage, status, semantic };
@@ -182,9 +182,15 @@ export function percentile(counts, share) {
   return sorted.find((count) => (passed += count.answers) >= wanted)?.latency_ms_max ?? 0;
 }
 
+function indexNote({ audited_at: at, problems }) {
+  const counts = Object.entries(problems);
+  return counts.length
+    ? note("bad", h("strong", {}, "The last audit of the index found problems"), h("ul", {}, counts.map(([kind, count]) => h("li", {}, `${kind.replaceAll("_", " ")}: ${formatNumber(count)}`))))
+    : note(at ? "good" : "", h("strong", {}, at ? "0 problems in the index" : "The index was not audited yet"), at && h("span", {}, "Audited ", formatInstant(at)));
+}
+
 function auditCard({ searches: { audits }, status }) {
   const checked = audits.equal + audits.other;
-  const problems = Object.entries(status.problems);
   return h(
     "section",
     { class: "card", "aria-label": "Audits" },
@@ -194,9 +200,7 @@ function auditCard({ searches: { audits }, status }) {
       : checked
         ? note("good", h("strong", {}, "0 stale answers"), h("span", {}, `Cached answers that were computed again, and were equal: ${formatNumber(checked)}.`))
         : note("", h("strong", {}, "No answer was audited"), h("span", {}, "NEARHIT_CACHE_AUDIT_PER_MILLE sets the share of answers that are computed again and compared.")),
-    problems.length
-      ? note("bad", h("strong", {}, "The last audit of the index found problems"), h("ul", {}, problems.map(([kind, count]) => h("li", {}, `${kind.replaceAll("_", " ")}: ${formatNumber(count)}`))))
-      : note(status.audited_at ? "good" : "", h("strong", {}, status.audited_at ? "0 problems in the index" : "The index was not audited yet"), status.audited_at && h("span", {}, "Audited ", formatInstant(status.audited_at))),
+    status && indexNote(status),
   );
 }
 

@@ -30,7 +30,7 @@ const PAGES = [
   { name: "faqs", title: "FAQs", page: faqs, isFor: () => isAdmin() && isOn("faqs") },
   { name: "questions", title: "Questions", page: questions, isFor: () => isAdmin() && isOn("curation") },
   { name: "sources", title: isOn("sources") ? "Sources" : "Public documents", page: sources, isFor: isAdmin },
-  { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
+  { name: "jobs", title: "Jobs", page: jobs, isFor: () => isWriter() && isOn("jobs") },
   { name: "insight", title: "Insight", page: insight, isFor: () => isAdmin() && isOn("activity") },
   { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },
   { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },

@@ -29,9 +29,9 @@ function showSources(content, signal) {
     async () => {
       const [sources, status] = await Promise.all([
         allSources(signal),
-        call("GET", "/v1/ingest/status", { signal }),
+        isOn("jobs") && call("GET", "/v1/ingest/status", { signal }),
       ]);
-      return { ...sources, status: rounded(status.data) };
+      return { ...sources, status: status && rounded(status.data) };
     },
     (data) => view(data, ask),
     signal,
@@ -63,27 +63,31 @@ function rounded(status) {
 }
 
 function view({ sources, hasMore, status }, ask) {
-  const problems = Object.entries(status.problems).filter(([, number]) => number > 0);
   return [
-    h(
-      "section",
-      { class: "card", "aria-label": "Ingestion" },
-      h(
-        "div",
-        { class: "stats" },
-        stat("jobs waiting", formatNumber(status.waiting)),
-        stat("jobs running", formatNumber(status.running)),
-        h("div", { class: "stat" }, h("strong", {}, formatNumber(status.failed)), status.failed ? h("a", { href: "#/jobs?state=failed" }, "jobs failed") : h("span", { class: "muted" }, "jobs failed")),
-        stat("behind", `${formatNumber(status.lag_s)} s`),
-        stat("texts embedded", formatNumber(status.texts_embedded)),
-        stat("embeddings reused", formatNumber(status.embeddings_reused)),
-      ),
-      h("p", { class: "small" }, "Last audit of the index: ", formatInstant(status.audited_at), ". ",
-        status.audited_at && (problems.length ? badge(problems.map(([kind, number]) => `${kind}: ${number}`).join(", "), "bad") : badge("no problems", "good"))),
-    ),
+    status && ingestion(status),
     h("section", { class: "card", "aria-label": "Sources" }, sources.length ? sourceTable(sources, ask) : empty("No sources", "Add a folder or a repository, or write documents over the API."),
       hasMore && h("p", { class: "muted small" }, `The first ${formatNumber(sources.length)} by name. GET /v1/sources lists the others.`)),
   ];
+}
+
+function ingestion(status) {
+  const problems = Object.entries(status.problems).filter(([, number]) => number > 0);
+  return h(
+    "section",
+    { class: "card", "aria-label": "Ingestion" },
+    h(
+      "div",
+      { class: "stats" },
+      stat("jobs waiting", formatNumber(status.waiting)),
+      stat("jobs running", formatNumber(status.running)),
+      h("div", { class: "stat" }, h("strong", {}, formatNumber(status.failed)), status.failed ? h("a", { href: "#/jobs?state=failed" }, "jobs failed") : h("span", { class: "muted" }, "jobs failed")),
+      stat("behind", `${formatNumber(status.lag_s)} s`),
+      stat("texts embedded", formatNumber(status.texts_embedded)),
+      stat("embeddings reused", formatNumber(status.embeddings_reused)),
+    ),
+    h("p", { class: "small" }, "Last audit of the index: ", formatInstant(status.audited_at), ". ",
+      status.audited_at && (problems.length ? badge(problems.map(([kind, number]) => `${kind}: ${number}`).join(", "), "bad") : badge("no problems", "good"))),
+  );
 }
 
 const stat = (label, value) => h("div", { class: "stat" }, h("strong", {}, value), h("span", { class: "muted" }, label));

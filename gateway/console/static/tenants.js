@@ -4,6 +4,7 @@ import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { budgetBar, budgetShare, formatCost, monthlyCost, quotaTable } from "./insight-cost.js";
 import { filterForm, pager, table } from "./lists.js";
+import { isOn } from "./session.js";
 import { announce, badge, confirmDialog, countOf, empty, field, formatBytes, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
 
 const ORDERS = [["id", "by identifier"], ["cost", "by cost"]];
@@ -92,6 +93,7 @@ function showTenant(content, id, signal) {
     load(place, async () => {
       const tenant = await get(tenantPath(id));
       if (tenant.is_being_deleted) return overview(tenant, show);
+      if (!isOn("budgets")) return [overview(tenant, show), amounts(tenant)];
       const [quotas, budget] = await Promise.all([get(`${tenantPath(id)}/quotas`), get(`${tenantPath(id)}/budget`)]);
       return [overview(tenant, show), h("div", { class: "columns" }, amounts(tenant), limitForm(id, quotas, budget, show))];
     });

@@ -42,6 +42,7 @@ async def gateway(worker: Gateway) -> Gateway:
     [
         (OFF, {"Evaluation", "FAQs", "Questions"}),
         ("activity", {"Audit log", "Insight"}),
+        ("access_explanation,budgets,jobs", {"Jobs"}),
         ("sources", {"Sources"}),
     ],
     indirect=["names_off"],

@@ -4,25 +4,15 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body, with_example
 
 QuotaLimit: TypeAlias = Annotated[int | None, Field(ge=0, le=2**63 - 1)]
 
 
-class QuotaAnswer(Body):
-    used: int = Field(description="what the tenant stores of it now")
-    limit: int | None = Field(description="null: no limit")
-
-
-class QuotasAnswer(Body):
-    documents: QuotaAnswer = Field(description="documents")
-    chunks: QuotaAnswer = Field(description="with summaries")
-    bytes: QuotaAnswer = Field(description="of texts, in UTF-8, and of uploaded files")
-    sources: QuotaAnswer = Field(description="with vector stores")
-
-
 class QuotasBody(Body):
     """The most that the tenant may store; null: the default of all tenants."""
+
+    model_config = with_example(documents=10000, chunks=None, bytes=None, sources=None)
 
     documents: QuotaLimit = Field(
         None, description="most documents; null: the default of all tenants"

@@ -1,6 +1,6 @@
 """Jobs over HTTP: an admin sees and manages the tenant's jobs, other callers see their own.
 
-Whose a job is, `gateway.auth.makers` says.
+Whose a job is, `maker_for_admin` says.
 
 Every writer sees the jobs that finish deletions, because many deletions wait for one job.
 """
@@ -10,15 +10,22 @@ from typing import cast, get_args
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.job_schemas import JobAnswer, JobsAnswer, SourceStatusBody, StatusAnswer
-from gateway.auth.authenticated_request import AuthenticatedRequest
-from gateway.auth.makers import maker_for_admin
-from gateway.documents import deletion
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
-from gateway.problems import Problem
+from gateway.extension import (
+    TENANT_VISIBLE_KINDS,
+    AdminServices,
+    AuthenticatedRequest,
+    RequestContext,
+    json_response,
+    maker_for_admin,
+    problems,
+    schemas,
+)
+from gateway.extensions.jobs.job_schemas import (
+    JobAnswer,
+    JobsAnswer,
+    SourceStatusBody,
+    StatusAnswer,
+)
 from index.jobs.job_queue import Job, State
 from index.model.scope import PUBLIC
 from index.tenants.usage import IngestStatus
@@ -115,7 +122,7 @@ async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequ
         caller.principal.tenant,
         _job_id(context),
         maker_for_admin(caller.principal),
-        deletion.TENANT_VISIBLE_KINDS,
+        TENANT_VISIBLE_KINDS,
     )
     if job is None:
         raise _no_such_job()
@@ -126,7 +133,7 @@ def _job_id(context: RequestContext[AdminServices]) -> str:
     return schemas.parse_value("job_id", schemas.ID, context.request.path_params["job_id"])
 
 
-def _no_such_job() -> Problem:
+def _no_such_job() -> problems.Problem:
     return problems.not_found("job_id", "The job does not exist, or you may not see it.")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body
 from index.jobs.job_queue import Job, State
 
 

@@ -1,36 +1,20 @@
 """A tenant's budget and quotas."""
 
 from dataclasses import asdict
-from datetime import date
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.path_tenant import named_tenant, own_tenant
-from gateway.admin.quota_schemas import BudgetBody, QuotaAnswer, QuotasAnswer, QuotasBody
-from gateway.auth.authenticator import utc_now
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
-from index.model.quota import Quotas, StoredAmounts
-from index.tenants.usage import MonthlyUsage
-
-
-async def month_of(services: AdminServices, tenant: str) -> MonthlyUsage:
-    """The tenant's cost of this month so far, and the limit that applies."""
-    month = await services.stores.usage.month(tenant, await current_month(services))
-    return MonthlyUsage(month.cost, budget_of(services, month))
-
-
-async def current_month(services: AdminServices) -> date:
-    """The month's first day, once the usage that this process has counted is stored."""
-    await services.usage_meter.pending.flush()
-    return utc_now().date().replace(day=1)
-
-
-def budget_of(services: AdminServices, month: MonthlyUsage) -> float | None:
-    """The limit that applies: the tenant's own, or that of all tenants."""
-    return services.settings.budget_month if month.budget is None else month.budget
+from gateway.extension import (
+    AdminServices,
+    RequestContext,
+    json_response,
+    named_tenant,
+    own_tenant,
+    problems,
+    utc_now,
+)
+from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
+from index.model.quota import Quotas
 
 
 async def get_budget(context: RequestContext[AdminServices]) -> Response:
@@ -69,12 +53,3 @@ async def put_quotas(context: RequestContext[AdminServices]) -> Response:
     if not await context.services.stores.quotas.put(tenant, own):
         raise problems.not_found("tenant", "The tenant does not exist.")
     return Response(status_code=204)
-
-
-def quotas_answer(stored: StoredAmounts, quotas: Quotas) -> QuotasAnswer:
-    return QuotasAnswer(
-        documents=QuotaAnswer(used=stored.documents, limit=quotas.documents),
-        chunks=QuotaAnswer(used=stored.chunks, limit=quotas.chunks),
-        bytes=QuotaAnswer(used=stored.bytes, limit=quotas.bytes),
-        sources=QuotaAnswer(used=stored.sources, limit=quotas.sources),
-    )

@@ -1,0 +1,35 @@
+"""What a tenant uses of its budget and of its quotas."""
+
+from datetime import date
+
+from gateway.admin.admin_services import AdminServices
+from gateway.admin.amount_schemas import QuotaAnswer, QuotasAnswer
+from gateway.auth.authenticator import utc_now
+from index.model.quota import Quotas, StoredAmounts
+from index.tenants.usage import MonthlyUsage
+
+
+async def month_of(services: AdminServices, tenant: str) -> MonthlyUsage:
+    """The tenant's cost of this month so far, and the limit that applies."""
+    month = await services.stores.usage.month(tenant, await current_month(services))
+    return MonthlyUsage(month.cost, budget_of(services, month))
+
+
+async def current_month(services: AdminServices) -> date:
+    """The month's first day, once the usage that this process has counted is stored."""
+    await services.usage_meter.pending.flush()
+    return utc_now().date().replace(day=1)
+
+
+def budget_of(services: AdminServices, month: MonthlyUsage) -> float | None:
+    """The limit that applies: the tenant's own, or that of all tenants."""
+    return services.settings.budget_month if month.budget is None else month.budget
+
+
+def quotas_answer(stored: StoredAmounts, quotas: Quotas) -> QuotasAnswer:
+    return QuotasAnswer(
+        documents=QuotaAnswer(used=stored.documents, limit=quotas.documents),
+        chunks=QuotaAnswer(used=stored.chunks, limit=quotas.chunks),
+        bytes=QuotaAnswer(used=stored.bytes, limit=quotas.bytes),
+        sources=QuotaAnswer(used=stored.sources, limit=quotas.sources),
+    )

@@ -1,0 +1,1 @@
+"""The calls that set budgets and quotas of tenants."""

@@ -1,0 +1,64 @@
+"""The operator sets budgets and quotas of tenants; their admins see them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from pydantic import BaseModel
+
+from gateway.extension import AdminServices, ApiRoute, Extension, Services, body_limit
+from gateway.extensions.budgets.budget_endpoints import (
+    get_budget,
+    get_quotas,
+    put_budget,
+    put_quotas,
+)
+from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
+
+_ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/tenants/{tenant}/budget",
+        get_budget,
+        needs="admin",
+        summary="Get a tenant's monthly budget: the operator of any tenant, an admin of its own",
+        answer=BudgetBody,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/tenants/{tenant}/budget",
+        put_budget,
+        needs="operator",
+        summary="Set a tenant's monthly budget",
+        body=BudgetBody,
+        body_bytes_max=body_limit(1_024),
+        status=204,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/tenants/{tenant}/quotas",
+        get_quotas,
+        needs="admin",
+        summary="Get a tenant's quotas: the operator of any tenant, an admin of its own",
+        answer=QuotasBody,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/tenants/{tenant}/quotas",
+        put_quotas,
+        needs="operator",
+        summary="Set the most documents, chunks, bytes and sources that a tenant may store",
+        body=QuotasBody,
+        body_bytes_max=body_limit(1_024),
+        status=204,
+    ),
+)
+
+
+@asynccontextmanager
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[AdminServices]:
+    yield services.admin
+
+
+EXTENSION = Extension(
+    summary="the operator sets budgets and quotas of tenants", routes=_ROUTES, open=_open
+)

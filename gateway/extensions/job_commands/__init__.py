@@ -1,1 +1,0 @@
-"""Commands that list, replay and delete the jobs of all tenants."""
