@@ -115,6 +115,7 @@ from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
 from gateway.monitoring.search_metrics import Outcome as Outcome
 from gateway.recording import shown as shown
+from gateway.recording.answer_log import AuditWatcher as AuditWatcher
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
 from gateway.recording.read_log import Reader as Reader
 from gateway.recording.read_log import ReadLog as ReadLog
@@ -123,7 +124,6 @@ from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example
 from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
-from gateway.search.cache_audit import Verdict as Verdict
 from gateway.search.embedders import CountTokens as CountTokens
 from gateway.search.embedders import EmbedderKind as EmbedderKind
 from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
@@ -139,6 +139,7 @@ from gateway.search.reranker_kinds import Reranker as Reranker
 from gateway.search.reranker_kinds import RerankerKind as RerankerKind
 from gateway.search.reranker_kinds import RerankerSettings as RerankerSettings
 from gateway.search.reranker_kinds import RerankerUnavailable as RerankerUnavailable
+from gateway.search.response_body import AnswerBuilder as AnswerBuilder
 from gateway.search.response_headers import Header as Header
 from gateway.search.response_headers import cache_status as cache_status
 from gateway.search.response_headers import degraded_header as degraded_header
@@ -163,6 +164,7 @@ from gateway.search.search_steps import PostprocessedHits as PostprocessedHits
 from gateway.search.search_steps import StepParts as StepParts
 from gateway.services import Services as Services
 from gateway.services import model_caches as model_caches
+from gateway.settings.groups.jobs import NEVER as NEVER
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX as BATCH_DOCUMENTS_MAX
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX as BATCH_SEARCHES_MAX
 from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX as QUERY_CHARACTERS_MAX
@@ -180,10 +182,10 @@ from gateway.tracing.tracing import Service as Service
 from gateway.tracing.tracing import TracedRequest as TracedRequest
 from gateway.tracing.tracing import Tracing as Tracing
 from gateway.worker.backfill import backfill_job as backfill_job
-from gateway.worker.index_audit_job import index_problems as index_problems
+from gateway.worker.index_problem import IndexProblem as IndexProblem
 from gateway.worker.job_kind import JobKind as JobKind
 from gateway.worker.repetition import repeat as repeat
-from ingest.index_audit import IndexProblem
+from gateway.worker.worker_services import WorkerServices as WorkerServices
 
 OwnServices = TypeVar("OwnServices")
 MakeRoutes: TypeAlias = Callable[[Sequence[object]], Sequence[ApiRoute[OwnServices]]]

@@ -326,11 +326,9 @@ async def _join_rooms(
         async with (
             auth.background_flush(),
             nullcontext() if lease is None else lease.running(),
-            search.shard_auditor.running(),
         ):
             yield services
             await caches.answers.drain_background()
-            await search.auditor.drain_background()
             await search.shards.close()
             threads.close()
 

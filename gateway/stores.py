@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from gateway.settings.settings import Settings
 from index.audit.audit_log import AuditLog
-from index.documents.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
 from index.documents.visible_documents import VisibleDocuments
 from index.jobs.job_queue import JobQueue
@@ -34,7 +33,6 @@ class Stores:
     usage: UsageStore
     processes: ProcessStore
     quotas: QuotaStore
-    audits: AuditSchedule
     audit_log: AuditLog
     confidences: ConfidenceStore
 
@@ -62,7 +60,6 @@ class Stores:
             usage=UsageStore(database),
             processes=ProcessStore(database),
             quotas=QuotaStore(database, quotas),
-            audits=AuditSchedule(database),
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
         )

@@ -19,7 +19,7 @@ from gateway.monitoring.work_metrics import WorkMetrics
 _BUCKETS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 _TIERS = ("memory", "redis", "semantic", "miss")
 # A series that begins with its first event shows no increase, so no alert would see that event.
-_ALERTED = ("audit_other", "audit_leaked", "shard_audit_other", "unavailable", "unreadable")
+_ALERTED = ("unavailable", "unreadable")
 
 
 class Metrics:

@@ -7,7 +7,7 @@ learnt of each answer at once.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import structlog
 
@@ -48,17 +48,24 @@ class LoggedAnswer:
 AnswerWatcher: TypeAlias = Callable[[LoggedAnswer], None]
 
 
+class AuditWatcher(Protocol):
+    """Receives that an answer of a tier was computed again, and whether it was the same."""
+
+    def __call__(self, tenant: str, tier: str, /, *, is_equal: bool) -> None: ...
+
+
 class AnswerLog:
     """now_s: seconds since 1970.
 
-    watchers: told of all answers. question_watchers: told of those to questions. Extensions add
-        their own.
+    watchers: told of all answers. question_watchers: told of those to questions.
+    audit_watchers: told of those that are audited. Extensions add their own.
     """
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
         self.watchers: list[AnswerWatcher] = []
         self.question_watchers: list[AnswerWatcher] = []
+        self.audit_watchers: list[AuditWatcher] = []
         self._pending: dict[tuple[bytes, str, str, bool], LoggedAnswer] = {}
         self._bodies_bytes = 0
 

@@ -5,13 +5,12 @@ proof     who the caller is and which revision is current: by the counters of th
           read once for all waiting requests, or by the search's own statement if that is likely
           to be the only one (`may_compute_first`)
 tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
-record    in one log for the read log, the statistics and the metrics; the audit
+record    in one log for the read log, the statistics and the metrics; the watchers of extensions
 
 A request with a known head comes from `gateway/http/known_heads.py`, any other from a handler.
 Calls that answer several searches at one revision begin at the tiers.
 """
 
-import random
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -121,7 +120,7 @@ def record_served(
     served: ServedAnswer,
     trace: Trace | None = None,
 ) -> None:
-    """Log an answer that a caller gets; audit a sample of them.
+    """Log an answer that a caller gets, and tell it to the watchers.
 
     trace: of the request, if it is for this answer alone.
     """
@@ -131,8 +130,8 @@ def record_served(
     services.answer_log.add(
         search.principal, search.query, served, duration_s, is_question=not search.body.typing
     )
-    if random.random() < services.auditor.share:  # noqa: S311  not a secret
-        services.auditor.audit(search.scope, search.query, served)
+    for watch in services.watchers:
+        watch(search, served)
     if trace is not None:
         trace.tier = served.tier
         trace.mark("cache" if served.tier != "miss" else "search")

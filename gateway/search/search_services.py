@@ -18,18 +18,15 @@ from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
-from gateway.search.cache_audit import CacheAuditor
 from gateway.search.response_body import AnswerBuilder
 from gateway.search.response_headers import Header
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.search.search_steps import InterpretedQuery, SearchSteps
-from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.model.query import PostprocessorNames
-from index.resident import shard_comparison
 from index.resident.building.shard_folder import ShardFolder
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
@@ -40,34 +37,35 @@ from index.tenants.principals import Principal
 # Called with the request's body, the request and its answer; gives a header of the response.
 HeaderMaker: TypeAlias = Callable[[bytes, SearchRequest, ServedAnswer], Awaitable[Header]]
 
-SHARD_AUDIT_S = 600.0  # between two comparisons of a tenant; a starting value, not measured
 _FAST_EMBEDDERS = {"static", "test"}  # faster than a lookup in Redis
 _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
-    """spaces:   of the vectors of this gateway's embedders.
+    """table_searcher: without shards.
+    spaces:   of the vectors of this gateway's embedders.
     fields_off: of bodies, each with the name of the extension that serves it, which is off.
-    preferred_headers: of extensions, by the preference that asks for one.
+    watchers: of extensions, called with each request and its answer while a caller waits.
+    preferred_headers: likewise, by the preference that asks for one.
     """
 
     settings: Settings
     metrics: Metrics
     stores: Stores
     searcher: Searcher
+    table_searcher: Searcher
     sights: SightReader
     shards: ResidentShards
     answers: Answers
     similarity: QuestionSimilarity
-    auditor: CacheAuditor
-    shard_auditor: ShardAuditor
     builder: AnswerBuilder
     read_log: ReadLog
     answer_log: AnswerLog
     parser: SearchParser
     spaces: tuple[str, ...]
     fields_off: Mapping[str, str]
+    watchers: list[Callable[[SearchRequest, ServedAnswer], None]] = field(default_factory=list)
     preferred_headers: dict[str, HeaderMaker] = field(default_factory=dict)
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
@@ -163,33 +161,16 @@ def build(
         ),
     )
     builder = AnswerBuilder(steps, postprocessing, metrics.search)
-    share = settings.cache_audit_per_mille / 1000
     return SearchServices(
         settings=settings,
         metrics=metrics,
         stores=stores,
         searcher=searcher(shards),
+        table_searcher=searcher(None),
         sights=SightReader(nearest, threads),
         shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,
-        auditor=CacheAuditor(
-            searcher(None),
-            caches.answers,
-            shards,
-            stores.visible_documents,
-            metrics.cache_event,
-            builder,
-            share=share,
-        ),
-        shard_auditor=ShardAuditor(
-            partial(shard_comparison.compare, nearest),
-            shards,
-            caches.answers,
-            stores.tenants.invalidate_partition,
-            metrics.cache_event,
-            every_s=SHARD_AUDIT_S,
-        ),
         builder=builder,
         read_log=read_log,
         answer_log=answer_log,

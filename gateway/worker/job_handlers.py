@@ -18,10 +18,8 @@ from gateway.documents.deletion import (
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
 from gateway.worker.backfill import BACKFILL, BackfillJob
-from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.reanalysis import ReanalysisJob
 from gateway.worker.worker_services import WorkerServices
-from index.documents.audit_schedule import AUDIT
 from index.embedders.analyser_migration import REANALYSE
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
@@ -33,7 +31,7 @@ from ingest.write.revision import require_written
 
 # A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
 # not among them: no reading may delay a removal.
-LONG_KINDS = frozenset({BACKFILL, AUDIT, REANALYSE})
+LONG_KINDS = frozenset({BACKFILL, REANALYSE})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
@@ -42,7 +40,6 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
     return {
         "document.write": PutDocumentJob(services),
         BACKFILL: BackfillJob(services),
-        AUDIT: AuditIndexJob(services),
         REANALYSE: ReanalysisJob(services),
         DROP_ANSWERS: DropAnswersJob(services.document_services),
         PRUNE: PruneVocabularyJob(services.document_services),

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TypeAlias
 
 import structlog
 
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
-from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings
 from gateway.worker.job_handlers import LONG_KINDS, handlers
 from gateway.worker.measured_handlers import measured
@@ -20,16 +19,14 @@ from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
 from index.embedders.analyser_migration import AnalyserMigration
 from index.model.scope import PUBLIC
-from ingest.worker import schedule
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
-_CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens and tombstones
+_CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens, tombstones and old analyses
 _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve their owners
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
 _DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
-_AUDIT_INTERVAL_S = 60.0  # of due index audits
 _PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log
 
 Work: TypeAlias = Callable[[asyncio.Event], Coroutine[None, None, None]]
@@ -114,19 +111,8 @@ async def _queue(
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
         )
-        group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
-        group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_reanalyses(services)))
+        group.create_task(repeat(stop, _CLEANUP_INTERVAL_S, lambda: enqueue_reanalyses(services)))
         group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
-
-
-async def enqueue_due_audits(services: WorkerServices) -> None:
-    """Queue an index audit for each tenant whose audit is due."""
-    if (text := services.settings.index_audit_schedule) == NEVER:
-        return
-    while tenant := await services.stores.audits.enqueue_due(
-        schedule.next_run(text, datetime.now(UTC))
-    ):
-        log.info("audit", state="due", tenant=tenant)
 
 
 async def enqueue_reanalyses(services: WorkerServices) -> None:

@@ -10,9 +10,9 @@ from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from gateway.tracing.tracing import Tracing
+from gateway.worker.index_problem import IndexProblem
 from index.invalidation.changes import ChangeSet
 from index.search.query_embedder import Embedder
-from ingest.index_audit import IndexProblem
 from ingest.worker.job_worker import Handler
 from ingest.write.writer import Writer
 

@@ -61,7 +61,7 @@ class ResidentShards:
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.threads = threads
-        self._database = database
+        self.database = database
         self._bytes_max = bytes_max if bytes_max and shard.products_are_precise() else 0
         self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._source = ShardSource(
@@ -256,7 +256,7 @@ class ResidentShards:
         self._searched.add(partition)
         on_event = partial(self._on_partition_event, partition)
         self._residents[partition] = ResidentPartition(
-            loaded, self._source, self._database, on_event
+            loaded, self._source, self.database, on_event
         )
         on_event(loaded.source)
 

@@ -49,7 +49,7 @@ UNSHARED = {
     ("gateway/extensions/_sources/sync/source_sync.py", "run_in_executor"): (2, _ONE_READING),
     ("index/resident/building/loading.py", "to_thread"): (2, _BACKGROUND),
     ("index/resident/building/loading_words.py", "to_thread"): (3, _BACKGROUND),
-    ("index/resident/shard_comparison.py", "to_thread"): (2, _BACKGROUND),
+    ("gateway/extensions/audits/shard_comparison.py", "to_thread"): (2, _BACKGROUND),
     ("index/resident/building/shard_source.py", "to_thread"): (4, _SHARD_FILE),
     ("index/resident/building/shard_folder.py", "to_thread"): (1, _SHARD_FILE),
     ("index/resident/columns.py", "LRUCache"): (1, _ONE_OBJECT),

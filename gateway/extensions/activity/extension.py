@@ -19,9 +19,8 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[ActivityServi
     statistics = SearchStatistics(store, time.time, collect=search.answer_log.tell)
     async with statistics.pending.background_flush():
         search.answer_log.question_watchers.append(statistics.watch)
-        search.auditor.watchers.append(statistics.audited)
+        search.answer_log.audit_watchers.append(statistics.audited)
         yield ActivityServices(services.admin, services.stores, statistics, store)
-        await search.auditor.drain_background()
 
 
 EXTENSION = Extension(

@@ -20,6 +20,7 @@ from gateway.extension import (
     problems,
     schemas,
 )
+from gateway.extensions._audits.audit_schedule import AuditSchedule
 from gateway.extensions.jobs.job_schemas import (
     JobAnswer,
     JobsAnswer,
@@ -98,7 +99,8 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     await context.services.usage_meter.pending.flush()
     sources = await context.services.stores.usage.status(caller.principal.tenant)
-    audit = await context.services.stores.audits.last(caller.principal.tenant)
+    audits = AuditSchedule(context.services.stores.database)
+    audit = await audits.last(caller.principal.tenant)
     waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]
     return json_response(
         StatusAnswer(

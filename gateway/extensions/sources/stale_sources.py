@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from gateway.extension import IndexProblem
 from gateway.extensions._sources.sync.dry_run import DryRunWriter
 from gateway.extensions._sources.sync.pruning import ANY_NUMBER
 from gateway.extensions._sources.sync.source_sync import READING_S_MAX, SourceSync
 from gateway.extensions.sources.source_services import SourceServices
 from ingest.errors import JobRefused
-from ingest.index_audit import IndexProblem
 from ingest.worker import job_slot
 
 

@@ -46,7 +46,7 @@ OWN = (
     "access_explanation",
     "activity",
     "answers",
-    "audit_commands",
+    "audits",
     "backup",
     "budgets",
     "context_check",

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from gateway.extension import Verdict
-from gateway.extensions.audit_commands import cache_audit_run
+from gateway.extensions.audits import cache_audit_run
+from gateway.extensions.audits.cache_auditor import Verdict
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.audits.consistency_counts import ConsistencyReader
 from gateway.extensions.vector_stores.file_store import FileStore
 from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
-from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from index.documents.quotas import add_source

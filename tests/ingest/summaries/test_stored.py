@@ -7,8 +7,9 @@ import asyncpg
 import pytest
 
 from common.shares.threads import TenantThreads
+from gateway.extensions.audits.consistency_counts import ConsistencyReader
+from gateway.extensions.audits.index_audit import IndexAudit
 from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
-from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
 from index.documents.stored_document import StoredDocument
@@ -25,7 +26,6 @@ from index.postgres.database import Database
 from index.search.hits import Hit
 from index.search.searcher import Searcher
 from index.search.tables.strategy import StrategyLimits
-from ingest.index_audit import IndexAudit
 from ingest.summaries.extract import extract
 from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer

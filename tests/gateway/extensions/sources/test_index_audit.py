@@ -9,8 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.errors import CommandError
-from gateway.extensions.audit_commands import index_audit_run
-from gateway.extensions.audit_commands.audit_progress import ProblemCounts
+from gateway.extensions.audits import index_audit_run
+from gateway.extensions.audits.audit_progress import ProblemCounts
+from gateway.extensions.audits.index_audit_job import enqueue_due_audits
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.services import Services, open_services
@@ -148,11 +149,11 @@ class TestAuditSchedules:
     ) -> None:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
-        await worker_loop.enqueue_due_audits(services.worker)
+        await enqueue_due_audits(services.worker)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         never = await status(admin)
         await run_sql(database_url, ALL_DUE)
-        await asyncio.gather(*(worker_loop.enqueue_due_audits(services.worker) for _ in range(3)))
+        await asyncio.gather(*(enqueue_due_audits(services.worker) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
         (done,) = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
@@ -170,7 +171,7 @@ class TestAuditSchedules:
         own = settings.model_copy(update={"index_audit_schedule": NEVER})
         async with open_services(own, Metrics(), embedder) as services:
             for _ in range(2):
-                await worker_loop.enqueue_due_audits(services.worker)
+                await enqueue_due_audits(services.worker)
 
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
 

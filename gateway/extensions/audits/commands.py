@@ -57,7 +57,7 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     with common.connected() as settings:
-        from gateway.extensions.audit_commands import audit_progress, cache_audit_run
+        from gateway.extensions.audits import audit_progress, cache_audit_run
         from gateway.operator import operations
 
         async def run() -> None:
@@ -90,7 +90,7 @@ def audit_index(
         nearhit audit index --tenant acme --repair
     """
     with common.connected() as settings:
-        from gateway.extensions.audit_commands import audit_progress, index_audit_run
+        from gateway.extensions.audits import audit_progress, index_audit_run
         from gateway.operator import operations
 
         async def run() -> None:

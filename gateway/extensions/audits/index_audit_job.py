@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 
-from gateway.worker.worker_services import WorkerServices
-from index.documents.consistency_counts import ConsistencyReader
+from gateway.extension import NEVER, IndexProblem, WorkerServices
+from gateway.extensions._audits.audit_schedule import AuditSchedule
+from gateway.extensions.audits.consistency_counts import ConsistencyReader
+from gateway.extensions.audits.index_audit import IndexAudit
 from index.jobs.job_queue import ClaimedJob, JobLease
-from ingest.index_audit import IndexAudit, IndexProblem
+from ingest.worker import schedule
 from ingest.worker.job_progress import report_progress
 
 _LOGGED_MAX = 20
@@ -40,7 +43,16 @@ async def index_problems(
         async for problem in audited:
             unrepaired[problem.kind] += not problem.is_repaired
             yield problem
-    await services.stores.audits.record_run(tenant, +unrepaired)
+    await AuditSchedule(services.stores.database).record_run(tenant, +unrepaired)
+
+
+async def enqueue_due_audits(services: WorkerServices) -> None:
+    """Queue an index audit for each tenant whose audit is due."""
+    if (text := services.settings.index_audit_schedule) == NEVER:
+        return
+    audits = AuditSchedule(services.stores.database)
+    while tenant := await audits.enqueue_due(schedule.next_run(text, datetime.now(UTC))):
+        log.info("audit", state="due", tenant=tenant)
 
 
 class AuditIndexJob:

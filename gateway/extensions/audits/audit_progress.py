@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from gateway.extension import Verdict
-from ingest.index_audit import IndexProblem
+from gateway.extension import IndexProblem
+from gateway.extensions.audits.cache_auditor import Verdict
 
 _LISTED_MAX = 20
 

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from gateway.extension import Services, index_problems
-from ingest.index_audit import IndexProblem
+from gateway.extension import IndexProblem, Services
+from gateway.extensions.audits.index_audit_job import index_problems
 
 
 async def problems(

@@ -10,9 +10,9 @@ import structlog
 
 from cache.invalidation.drain import CountEvent
 from common import background_tasks
+from gateway.extensions.audits.shard_comparison import ShardDifferences
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
-from index.resident.shard_comparison import ShardDifferences
 
 _REST = 99  # times as long as a comparison took, before the next one; a starting value
 _REST_S_MIN = 1.0

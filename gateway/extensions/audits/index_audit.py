@@ -5,9 +5,13 @@ Each document is read in one snapshot, so a concurrent write is not reported as 
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
-from index.documents.consistency_counts import ConsistencyReader, StoredChunks, StoredPiece
+from gateway.extension import IndexProblem
+from gateway.extensions.audits.consistency_counts import (
+    ConsistencyReader,
+    StoredChunks,
+    StoredPiece,
+)
 from index.jobs.job_queue import JobLease
 from index.model.document import NO_SUMMARIES
 from ingest.chunkers import registry
@@ -17,24 +21,6 @@ from ingest.summaries import summary
 from ingest.write.writer import Writer
 
 _PAGE_DOCUMENTS = 20  # a starting value, not measured
-
-# text: the document's text is missing. orphan: chunks that are missing in a table. vector: chunks
-# without a vector, or with another one than their digest's. digest: the chunks differ from those of
-# the text. summary: the summaries differ from those of the text. count: the recorded number of
-# chunks is wrong. space: vectors of an unused space. behind: the source has changed since.
-Kind: TypeAlias = Literal[
-    "text", "orphan", "vector", "digest", "summary", "count", "space", "behind"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexProblem:
-    """where: the document, space or source that has the problem; empty for the tenant."""
-
-    kind: Kind
-    where: str
-    detail: str
-    is_repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from gateway.search import shard_auditor
-from gateway.search.shard_auditor import ShardAuditor
+from gateway.extensions.audits import shard_auditor
+from gateway.extensions.audits.shard_auditor import ShardAuditor
+from gateway.extensions.audits.shard_comparison import ShardDifferences
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.resident.building import loading
 from index.resident.shard import Shard
-from index.resident.shard_comparison import ShardDifferences
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, running
 from tests.index.support.tiny_shards import empty_shard
@@ -158,7 +158,7 @@ async def test_what_a_shard_has_missed_is_found_by_the_next_search(
     settings: Settings, ana: Caller, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shard_auditor, "_REST", 0)
-    monkeypatch.setattr("gateway.search.search_services.SHARD_AUDIT_S", 0.01)
+    monkeypatch.setattr("gateway.extensions.audits.extension.SHARD_AUDIT_S", 0.01)
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.")
     changes = {"shard_bytes_max": 1 << 26, "cache_audit_per_mille": 0}
     async with running(settings.model_copy(update=changes), embedder) as auditing:

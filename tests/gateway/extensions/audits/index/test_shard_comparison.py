@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gateway.extensions.audits import shard_comparison
+from gateway.extensions.audits.shard_comparison import ShardDifferences
 from index.documents.document_store import DocumentStore
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.postgres.functions.function_roles import Connection
-from index.resident import shard_comparison
 from index.resident.building import loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard
-from index.resident.shard_comparison import ShardDifferences
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.index.support.residence import Residence, residence

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from cache import protocol
 from cache.protocol import Revisions
-from gateway.extension import Services, Verdict
+from gateway.extension import Services
+from gateway.extensions.audits.cache_auditor import CacheAuditor, Verdict
 from index.errors import UnreadableRecord
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.scope import PUBLIC
@@ -68,4 +69,5 @@ async def _try_audit(services: Services, tenant: str, key: str) -> Verdict:
     revisions = now.of(scope.partitions)
     if not protocol.may_serve(state, entry.version, revisions):
         return "moved"
-    return await services.search.auditor.check(scope, query, key, entry.body, revisions)
+    auditor = CacheAuditor.of(services.search)
+    return await auditor.check(scope, query, key, entry.body, revisions)

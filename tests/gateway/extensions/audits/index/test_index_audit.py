@@ -6,7 +6,9 @@ from collections import Counter
 import asyncpg
 import pytest
 
-from index.documents.consistency_counts import ConsistencyReader
+from gateway.extensions.audits.consistency_counts import ConsistencyReader
+from gateway.extensions.audits.index_audit import IndexAudit
+from gateway.worker.index_problem import IndexProblem
 from index.documents.document_store import DocumentStore
 from index.embedders.index_version import check_or_create
 from index.jobs.job_queue import JobQueue, NewJob, document_target
@@ -14,7 +16,6 @@ from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
-from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 

@@ -1,8 +1,9 @@
 """Audits cached answers: computes them again at the same revisions, and compares the bodies."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import structlog
 
@@ -11,8 +12,7 @@ from cache.invalidation.drain import CountEvent
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from common.errors import Saturated
-from gateway.answer_codec import decode_in_steps
-from gateway.search.response_body import AnswerBuilder
+from gateway.extension import AnswerBuilder, AuditWatcher, SearchServices, decode_in_steps
 from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable, VectorRefused
 from index.model.query import Filter, Query
@@ -30,18 +30,11 @@ _TASKS_MAX = 1  # per process, so that audits do not slow down answers
 log = structlog.get_logger()
 
 
-class OnCompared(Protocol):
-    """Receives that an answer of a tier was computed again, and whether it was the same."""
-
-    def __call__(self, tenant: str, tier: str, /, *, is_equal: bool) -> None: ...
-
-
 class CacheAuditor:
     """searcher: without shards, as it also audits what they answered.
 
-    share: of the served answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked
-        for an answer that shows a document which its scope does not admit. watchers: of
-        extensions, of the sampled answers that were found equal or other.
+    count: receives audit_VERDICT, and audit_leaked for an answer that shows a document which its
+        scope does not admit. watchers: of sampled answers that were found equal or other.
     """
 
     def __init__(
@@ -52,8 +45,7 @@ class CacheAuditor:
         documents: VisibleDocuments,
         count: CountEvent,
         builder: AnswerBuilder,
-        *,
-        share: float,
+        watchers: Sequence[AuditWatcher],
     ) -> None:
         self._searcher = searcher
         self._shards = shards
@@ -61,9 +53,20 @@ class CacheAuditor:
         self._answers = answers
         self._count = count
         self._builder = builder
-        self.share = share
-        self.watchers: list[OnCompared] = []
+        self._watchers = watchers
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def of(cls, search: SearchServices) -> "CacheAuditor":
+        return cls(
+            search.table_searcher,
+            search.answers,
+            search.shards,
+            search.stores.visible_documents,
+            search.metrics.cache_event,
+            search.builder,
+            search.answer_log.audit_watchers,
+        )
 
     def audit(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
         """Audit an answer to this very question that was just served, unless another audit runs."""
@@ -142,7 +145,7 @@ class CacheAuditor:
             return
         self._count(f"audit_{verdict}")
         if verdict in ("equal", "other"):
-            for watch in self.watchers:
+            for watch in self._watchers:
                 watch(scope.tenant, served.tier, is_equal=verdict == "equal")
 
 

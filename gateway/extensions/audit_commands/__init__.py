@@ -1,1 +1,0 @@
-"""Commands that audit answers, indexes and audit logs, of all tenants."""

@@ -1,0 +1,1 @@
+"""Audits of answers, shards and indexes: behind what is served, by schedule, by command."""
