@@ -181,7 +181,6 @@ from gateway.tracing.tracing import MakeTracing as MakeTracing
 from gateway.tracing.tracing import Service as Service
 from gateway.tracing.tracing import TracedRequest as TracedRequest
 from gateway.tracing.tracing import Tracing as Tracing
-from gateway.worker.backfill import backfill_job as backfill_job
 from gateway.worker.index_problem import IndexProblem as IndexProblem
 from gateway.worker.job_kind import JobKind as JobKind
 from gateway.worker.repetition import repeat as repeat

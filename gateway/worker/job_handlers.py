@@ -17,7 +17,6 @@ from gateway.documents.deletion import (
 )
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
-from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.reanalysis import ReanalysisJob
 from gateway.worker.worker_services import WorkerServices
 from index.embedders.analyser_migration import REANALYSE
@@ -31,7 +30,7 @@ from ingest.write.revision import require_written
 
 # A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
 # not among them: no reading may delay a removal.
-LONG_KINDS = frozenset({BACKFILL, REANALYSE})
+LONG_KINDS = frozenset({REANALYSE})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
@@ -39,7 +38,6 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
     """The handler of each job kind; a worker leaves jobs of unknown kinds to newer workers."""
     return {
         "document.write": PutDocumentJob(services),
-        BACKFILL: BackfillJob(services),
         REANALYSE: ReanalysisJob(services),
         DROP_ANSWERS: DropAnswersJob(services.document_services),
         PRUNE: PruneVocabularyJob(services.document_services),

@@ -54,7 +54,7 @@ NOT_RUN = {
     "export NEARHIT_ADMIN_KEY": "this test's gateway has a key of its own",
     "export NEARHIT_HOST": "this test's gateway is on this machine",
     "export NEARHIT_URL": "this test's gateway has a port of its own",
-    "nearhit reembed": "it moves what other pages search; tests/ingest/write/test_reembed.py runs",
+    "nearhit reembed": "it moves what pages search; tests/gateway/extensions/reembed runs it",
     "NEARHIT_DATABASE_URL=postgresql://…": _RECOVERY,
     "pg_basebackup": _RECOVERY,
     "pg_verifybackup": _RECOVERY,

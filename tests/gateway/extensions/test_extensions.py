@@ -71,7 +71,7 @@ OWN = (
     "rabbitmq",
     "rag",
     "receipts",
-    "reembed_commands",
+    "reembed",
     "rerankers",
     "scim",
     "search_as",

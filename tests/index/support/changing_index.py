@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder
 from index.documents.document_store import DocumentStore
 from index.documents.visible_documents import VisibleDocuments
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
@@ -20,7 +21,6 @@ from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
-from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
 from tests.index.support import worlds
 from tests.index.support.random_changes import Story

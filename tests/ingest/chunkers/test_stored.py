@@ -7,13 +7,13 @@ import pytest
 from common.shares.threads import TenantThreads
 from gateway.extensions.preprocessing.llm_chunker import StoredModelChunks
 from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder
 from index.documents.document_store import DocumentStore
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.postgres.database import Database
 from ingest.chunkers import characters
 from ingest.chunkers.chunk import Chunk
-from ingest.write.reembed import Reembedder
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put

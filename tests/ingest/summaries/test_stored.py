@@ -10,10 +10,11 @@ from common.shares.threads import TenantThreads
 from gateway.extensions.audits.consistency_counts import ConsistencyReader
 from gateway.extensions.audits.index_audit import IndexAudit
 from gateway.extensions.preprocessing.llm_preprocessor import LlmPreprocessor
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
 from index.documents.stored_document import StoredDocument
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.index_version import check_or_create
 from index.embedders.static_embedder import StaticEmbedder
@@ -27,7 +28,6 @@ from index.search.hits import Hit
 from index.search.searcher import Searcher
 from index.search.tables.strategy import StrategyLimits
 from ingest.summaries.extract import extract
-from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
 from tests.index.conftest import connected
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put

@@ -9,13 +9,15 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.configured import configured_embedders
+from gateway.extensions.reembed.backfill_job import backfill_job
 from gateway.monitoring.metrics import Metrics
-from gateway.services import Services, open_services
+from gateway.services import Services
 from gateway.settings.settings import Settings
-from gateway.worker import backfill, worker_loop
+from gateway.worker import worker_loop
 from index.tenants.usage import UsageAmounts
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.workers import worker_services
 from tests.gateway.writes.test_queued_writes import LATER, job, put_later
 from tests.stub_openai import TOKENS, WIDTH, StubOpenAI, stub_openai
 
@@ -49,7 +51,7 @@ def settings(settings: Settings, stub: StubOpenAI) -> Settings:
 async def opened(settings: Settings) -> AsyncIterator[Services]:
     counted = Metrics()
     made = configured_embedders.make_all(settings, counted.embedding_tokens)
-    async with open_services(settings, counted, *made) as services:
+    async with worker_services(settings, *made, metrics=counted) as services:
         yield services
 
 
@@ -245,8 +247,8 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
             "DELETE FROM embeddings WHERE digest IN (SELECT digest FROM embeddings LIMIT 3)",
         )
         asked = len(stub.asked)
-        first = await services.stores.jobs.enqueue_once(backfill.backfill_job("acme", 3))
-        assert await services.stores.jobs.enqueue_once(backfill.backfill_job("acme", 3)) == first
+        first = await services.stores.jobs.enqueue_once(backfill_job("acme", 3))
+        assert await services.stores.jobs.enqueue_once(backfill_job("acme", 3)) == first
         await worker_loop.make_worker(services.worker).drain()
         shown = await services.stores.jobs.get("acme", first)
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.index_version import check_or_create
 from index.errors import EmbeddingUnavailable, TenantMissing
@@ -20,7 +21,6 @@ from index.postgres.database import Database
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import NotReembedded
-from ingest.write.reembed import Reembedder, ReembedProgress
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 

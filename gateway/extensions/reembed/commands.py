@@ -11,7 +11,7 @@ from gateway.cli import common
 from gateway.cli.common import AsJson
 
 if TYPE_CHECKING:
-    from ingest.write.reembed import ReembedProgress
+    from gateway.extensions.reembed.reembedder import ReembedProgress
 
 COMMANDS = typer.Typer()
 
@@ -37,7 +37,7 @@ def reembed(
         from rich.progress import TimeRemainingColumn
 
         from gateway.extensions._ingest import ingest_progress
-        from gateway.extensions.reembed_commands import tenant_moves
+        from gateway.extensions.reembed import tenant_moves
         from gateway.operator import operations
 
         next_settings = settings.model_copy(update={"embedder_next": to})
@@ -77,7 +77,7 @@ def backfill(
     nearhit backfill --tenant acme
     """
     with common.connected() as settings:
-        from gateway.extension import backfill_job
+        from gateway.extensions.reembed.backfill_job import backfill_job
         from gateway.operator import operations
         from index.jobs.job_queue import JobQueue
         from index.tenants.tenant_store import TenantStore

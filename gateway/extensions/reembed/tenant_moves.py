@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from gateway.extension import CommandError, Services
-from index.embedders.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.postgres.database import Database
-from ingest.write.reembed import Reembedder, ReembedProgress
 
 
 async def move(

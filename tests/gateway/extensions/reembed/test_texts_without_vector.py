@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder
 from index.documents.document_store import DocumentStore
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.index_version import check_or_create
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import FusionName, Query
@@ -15,7 +16,6 @@ from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
 from index.tenants.usage import UsageStore
-from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 

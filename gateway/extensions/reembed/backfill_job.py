@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.worker.worker_services import WorkerServices
-from index.embedders.embedding_migration import EmbeddingMigration
+from gateway.extension import WorkerServices
+from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.jobs.job_queue import ClaimedJob, NewJob
 from ingest.errors import JobRefused
 from ingest.worker.job_progress import report_progress
-from ingest.write.reembed import Reembedder, ReembedProgress
 
 BACKFILL = "embeddings.backfill"  # the kind of the job
 

@@ -9,9 +9,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from cache.protocol import Revisions
+from gateway.extensions.reembed.embedding_migration import (
+    EmbeddingMigration,
+    MissingVector,
+    StoredText,
+)
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
-from index.embedders.embedding_migration import EmbeddingMigration, MissingVector, StoredText
 from ingest.chunkers.registry import rebuild_chunks
 from ingest.errors import NotReembedded
 from ingest.summaries import summary

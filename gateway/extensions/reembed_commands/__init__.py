@@ -1,1 +1,0 @@
-"""Commands that embed what tenants store: with another embedder, or where a vector is missing."""
