@@ -49,6 +49,7 @@ from gateway.auth.makers import maker_of as maker_of
 from gateway.auth.roles import ROLES as ROLES
 from gateway.auth.roles import Role as Role
 from gateway.auth.web_token_kind import WebTokens as WebTokens
+from gateway.background.background_flush import BackgroundFlush as BackgroundFlush
 from gateway.background.background_flush import FlushBuffer as FlushBuffer
 from gateway.background.repeated_reading import repeated_reading as repeated_reading
 from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
@@ -115,8 +116,11 @@ from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
 from gateway.monitoring.search_metrics import Outcome as Outcome
 from gateway.recording import shown as shown
+from gateway.recording.answer_log import AnswerLog as AnswerLog
 from gateway.recording.answer_log import AuditWatcher as AuditWatcher
 from gateway.recording.answer_log import LoggedAnswer as LoggedAnswer
+from gateway.recording.read_log import AccessRecorders as AccessRecorders
+from gateway.recording.read_log import OpenAccessLog
 from gateway.recording.read_log import Reader as Reader
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.recording.read_log import ShownChunks as ShownChunks
@@ -239,6 +243,7 @@ class Extension(Generic[OwnServices]):
         planned; of one extension as well.
     tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
     web_tokens: verifies those of another issuer, if its keys are named; of one extension as well.
+    access_log: records reads and refused requests; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -263,6 +268,7 @@ class Extension(Generic[OwnServices]):
     preprocessor: MakePreprocessor | None = None
     tracing: CheckTracing | None = None
     web_tokens: WebTokens | None = None
+    access_log: OpenAccessLog | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)
 
     @property

@@ -32,8 +32,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
-from gateway.recording.denial_log import DenialLog
-from gateway.recording.read_log import ReadLog
+from gateway.recording.read_log import AccessRecorders, OpenAccessLog, ReadLog
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
 from gateway.regions.clock import suspend_aware_s
@@ -58,7 +57,6 @@ from index.postgres.session import ObserveStatement
 from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.query_embedder import Embedder
-from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from index.text import lexical
 from ingest.write.planning_process import planning_pool
@@ -106,6 +104,7 @@ class Brought:
     fields_off: see `SearchServices`.
     make_preprocessor: None if no language model chunks and summarises documents.
     make_tracing: None if nothing is traced. web_tokens: None if none are taken.
+    open_access_log: None if neither reads nor refused requests are recorded.
     contributions: see `Services`.
     """
 
@@ -115,6 +114,7 @@ class Brought:
     make_preprocessor: MakePreprocessor | None = None
     make_tracing: MakeTracing | None = None
     web_tokens: WebTokens | None = None
+    open_access_log: OpenAccessLog | None = None
     contributions: Sequence[tuple[object, BaseModel]] = ()
 
 
@@ -193,15 +193,9 @@ async def _join_rooms(
         )
     answer_log = AnswerLog(time.time)
     metrics.collect = answer_log.tell
-    read_log = ReadLog(
-        stores.audit_log,
-        time.time,
-        is_on=settings.audit_log == "all",
-        collect=answer_log.tell,
-    )
-    denials = DenialLog(
-        stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
-    )
+    open_access_log: AbstractAsyncContextManager[AccessRecorders] = nullcontext(AccessRecorders())
+    if brought.open_access_log is not None:
+        open_access_log = brought.open_access_log(settings, stores, answer_log)
     models = model_caches(metrics.cache_event, store)
     postprocessing = postprocessing_threads()
     open_steps: AbstractAsyncContextManager[SearchSteps | None] = nullcontext()
@@ -225,8 +219,7 @@ async def _join_rooms(
     async with (
         open_verifier as verifier,
         usage.pending.background_flush(),
-        read_log.background_flush(),
-        denials.background_flush(),
+        open_access_log as access,
         open_steps as steps,
         planning,
         standby_of_region.connect(
@@ -247,12 +240,12 @@ async def _join_rooms(
                 answer.principal.tenant, answer.outcome, len(answer.durations_s)
             )
         )
-        answer_log.watchers += [
+        answer_log.watchers.append(
             lambda answer: auth.record_use(
                 answer.principal, datetime.fromtimestamp(answer.last_s, UTC)
-            ),
-            read_log.watch,
-        ]
+            )
+        )
+        read_log = ReadLog(access.reads)
         caches = cache_services.build(
             settings, metrics, stores, store, models, index_name, standby, tracing
         )
@@ -294,7 +287,7 @@ async def _join_rooms(
                 metrics,
                 auth,
                 store,
-                denials,
+                access.denials,
                 documents.writer.threads,
                 stores.visible_documents,
                 tracing,

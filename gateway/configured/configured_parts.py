@@ -30,6 +30,9 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
         make_preprocessor=preprocessor(settings),
         make_tracing=configured_tracing.find(settings, service),
         web_tokens=configured_web_tokens.find(settings),
+        open_access_log=of_one_extension.find(
+            settings, lambda each: each.access_log, "record reads and refused requests"
+        ),
         contributions=contributions(switched_on(settings.extensions_off), own),
     )
 

@@ -235,6 +235,8 @@ class Endpoint:
     def _record_denial(
         self, error: problems.Problem, method: str, trace: Trace, http: HttpServices
     ) -> None:
+        if http.denials is None:
+            return
         route, principal = f"{method} {self._route.path}", trace.principal
         if error.status == 401 and trace.digest:
             http.denials.add_credential(trace.digest, route)

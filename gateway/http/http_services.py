@@ -17,7 +17,7 @@ from gateway.http.known_heads import KnownHeads
 from gateway.http.telemetry import RequestRecorder
 from gateway.monitoring.logs import RequestLog
 from gateway.monitoring.metrics import Metrics
-from gateway.recording.denial_log import DenialLog
+from gateway.recording.read_log import DenialRecorder
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Tracing
 from index.documents.visible_documents import VisibleDocuments
@@ -29,7 +29,7 @@ _TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not meas
 class HttpServices:
     """operator_digest: of the operator's key; None if the operator has none.
 
-    threads: parse long bodies. tracing: None if nothing is traced.
+    threads: parse long bodies. denials, tracing: None if none are recorded, or traced.
     """
 
     settings: Settings
@@ -40,7 +40,7 @@ class HttpServices:
     admission: AdmissionControl
     addresses: ClientAddresses
     failures: FailureLimiter
-    denials: DenialLog
+    denials: DenialRecorder | None
     recorder: RequestRecorder
     known_heads: KnownHeads
     rights_as_of: dict[str, tuple[bytes, bytes]]
@@ -54,7 +54,7 @@ def build(
     metrics: Metrics,
     authenticator: Authenticator,
     store: RedisStore,
-    denials: DenialLog,
+    denials: DenialRecorder | None,
     threads: FairThreads,
     visible_documents: VisibleDocuments,
     tracing: Tracing | None,

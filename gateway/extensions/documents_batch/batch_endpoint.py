@@ -150,7 +150,7 @@ def _encode_result(
     number = next(numbers)
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, context.trace.request_id)
-        if problem.status == 403:
+        if problem.status == 403 and context.http.denials is not None:
             route = f"{context.request.method} {context.trace.route}"
             context.http.denials.add(caller.principal, problem.kind, route)
         result = {"line": number, **problem.body()}

@@ -44,6 +44,7 @@ ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
     "access_explanation",
+    "access_log",
     "activity",
     "answers",
     "audits",

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from common.audit_actor import UNKNOWN, AuditActor
-from gateway.background.background_flush import BackgroundFlush
+from gateway.extension import BackgroundFlush
+from gateway.extensions.access_log.ended_keys import EndedKey
 from index.audit.audit_log import NO_TENANT, Denial
-from index.tenants.ended_keys import EndedKey
 from index.tenants.principals import Principal
 
 FLUSH_S = 60.0
@@ -61,7 +61,7 @@ class EndedKeyLookup(Protocol):
 
 
 class DenialLog:
-    """now_s: seconds since 1970. is_on: False: records nothing. every_s: time between flushes."""
+    """now_s: seconds since 1970. every_s: time between flushes."""
 
     def __init__(
         self,
@@ -69,13 +69,11 @@ class DenialLog:
         keys: EndedKeyLookup,
         now_s: Callable[[], float],
         *,
-        is_on: bool,
         every_s: float = FLUSH_S,
     ) -> None:
         self._store = store
         self._keys = keys
         self._now_s = now_s
-        self._is_on = is_on
         self._callers: dict[DeniedCaller, _Requests] = {}
         self._callers_by_tenant: Counter[str] = Counter()
         self._credentials: dict[bytes, _Requests] = {}
@@ -96,9 +94,8 @@ class DenialLog:
         Its digest stays in memory until then and is stored nowhere.
         """
         if digest in self._credentials or len(self._credentials) < CREDENTIALS_MAX:
-            if self._is_on:
-                requests = self._credentials.setdefault(digest, self._no_requests())
-                requests.add(self._request(route))
+            requests = self._credentials.setdefault(digest, self._no_requests())
+            requests.add(self._request(route))
         else:
             self.add_stranger(UNKNOWN, "unknown-credential", route)
 
@@ -127,8 +124,7 @@ class DenialLog:
         return self._flushes.running()
 
     def _record(self, caller: DeniedCaller, route: str) -> None:
-        if self._is_on:
-            self._count(caller, self._request(route))
+        self._count(caller, self._request(route))
 
     def _count(self, caller: DeniedCaller, requests: _Requests) -> None:
         """Add to the caller's count, or to that of all further callers of its tenant."""

@@ -1,15 +1,20 @@
 """What is noted of answers: all that was shown, in bounded memory, or how much of it was lost."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import orjson
 import pytest
 
 from common.audit_actor import SYSTEM
-from gateway.recording import read_log as limits
+from gateway.extensions.access_log import extension
+from gateway.extensions.access_log import read_log as limits
+from gateway.extensions.access_log.read_log import StoredReadLog
+from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import Reader, ReadLog
+from gateway.settings.settings import Settings
 from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
 from index.errors import DatabaseUnavailable
 from index.tenants.principals import Principal
@@ -42,6 +47,11 @@ class FakeLog:
         return {name for details in self.of(subject) for name in details["documents"]}
 
 
+class Seen(StoredReadLog):
+    def documents(self, reader: Principal | Reader, documents: Iterable[str]) -> None:
+        ReadLog(self).documents(reader, documents)
+
+
 def principal(subject: str, tenant: str = "acme") -> Principal:
     digest = f"{tenant} {subject}".encode()
     return Principal(digest, f"key_{subject}", tenant, subject, (), ("reader",), None, "a1", 1)
@@ -62,12 +72,12 @@ def log() -> FakeLog:
 
 
 @pytest.fixture
-def seen(log: FakeLog) -> ReadLog:
+def seen(log: FakeLog) -> Seen:
     clock_s = iter(range(1_700_000_000, 1_800_000_000))
-    return ReadLog(log, lambda: next(clock_s), is_on=True, every_s=3_600)
+    return Seen(log, lambda: next(clock_s), every_s=3_600)
 
 
-async def test_many_long_answers_are_read_in_short_steps(seen: ReadLog, log: FakeLog) -> None:
+async def test_many_long_answers_are_read_in_short_steps(seen: Seen, log: FakeLog) -> None:
     metadata = {f"key{key}": [*range(256)] for key in range(40)}
     for number in range(80):
         hit = {
@@ -85,7 +95,7 @@ async def test_many_long_answers_are_read_in_short_steps(seen: ReadLog, log: Fak
     assert step.seconds < 0.01
 
 
-async def test_who_saw_what_how_often_and_when_is_one_row(seen: ReadLog, log: FakeLog) -> None:
+async def test_who_saw_what_how_often_and_when_is_one_row(seen: Seen, log: FakeLog) -> None:
     first, other = body("b", "a"), body("c", "a")
     for given in (first, first, first, other):
         seen.answer(ANA, given.hex(), given)
@@ -108,7 +118,7 @@ async def test_who_saw_what_how_often_and_when_is_one_row(seen: ReadLog, log: Fa
 
 
 async def test_an_answer_that_changes_within_the_second_was_seen_before_and_after(
-    seen: ReadLog, log: FakeLog
+    seen: Seen, log: FakeLog
 ) -> None:
     """The same question; the same answer from Redis is other bytes."""
     for given in (body("a"), body("a"), body("b"), body("c"), body("c"), body("a")):
@@ -122,7 +132,7 @@ async def test_an_answer_that_changes_within_the_second_was_seen_before_and_afte
 
 @pytest.mark.parametrize("whole_first", [False, True])
 async def test_all_of_a_document_is_more_than_chunks_of_it(
-    seen: ReadLog, log: FakeLog, *, whole_first: bool
+    seen: Seen, log: FakeLog, *, whole_first: bool
 ) -> None:
     def read_all() -> None:
         seen.documents(ANA, ["a"])
@@ -140,7 +150,7 @@ async def test_all_of_a_document_is_more_than_chunks_of_it(
     assert (row["documents"], row["chunks"]) == (["a", "b", "c"], {"c": [CHUNK]})
 
 
-async def test_an_answer_without_hits_is_a_look_too(seen: ReadLog, log: FakeLog) -> None:
+async def test_an_answer_without_hits_is_a_look_too(seen: Seen, log: FakeLog) -> None:
     seen.answer(ANA, "nothing", body())
 
     await seen.flush()
@@ -150,7 +160,7 @@ async def test_an_answer_without_hits_is_a_look_too(seen: ReadLog, log: FakeLog)
 
 
 async def test_a_row_names_so_many_documents_and_the_next_one_the_others(
-    seen: ReadLog, log: FakeLog
+    seen: Seen, log: FakeLog
 ) -> None:
     names = [f"{number:05}" for number in range(DOCUMENTS_MAX + 1)]
     seen.documents(ANA, names)
@@ -162,7 +172,7 @@ async def test_a_row_names_so_many_documents_and_the_next_one_the_others(
 
 
 async def test_many_viewers_are_kept_a_few_at_a_time_tenant_by_tenant(
-    seen: ReadLog, log: FakeLog
+    seen: Seen, log: FakeLog
 ) -> None:
     for number in range(250):
         seen.documents(principal(f"s{number}", f"t{number % 3}"), ["a"])
@@ -175,7 +185,7 @@ async def test_many_viewers_are_kept_a_few_at_a_time_tenant_by_tenant(
 
 
 async def test_what_the_database_does_not_take_is_kept_until_it_does(
-    seen: ReadLog, log: FakeLog
+    seen: Seen, log: FakeLog
 ) -> None:
     log.is_away = True
     seen.answer(ANA, "1", body("a"))
@@ -195,7 +205,7 @@ async def test_what_the_database_does_not_take_is_kept_until_it_does(
     assert not log.of(SYSTEM.subject)
 
 
-async def test_what_there_is_no_room_for_is_counted(seen: ReadLog, log: FakeLog) -> None:
+async def test_what_there_is_no_room_for_is_counted(seen: Seen, log: FakeLog) -> None:
     log.is_away = True
     many = [f"{number}" for number in range(limits.PENDING_DOCUMENTS_MAX // 2 - 1)]
     seen.documents(ANA, many)
@@ -217,7 +227,7 @@ async def test_what_there_is_no_room_for_is_counted(seen: ReadLog, log: FakeLog)
     assert not log.of("ben")
 
 
-async def test_notes_are_bounded_by_number_and_by_size(seen: ReadLog, log: FakeLog) -> None:
+async def test_notes_are_bounded_by_number_and_by_size(seen: Seen, log: FakeLog) -> None:
     given = body("a")
     for number in range(limits.PENDING_ANSWERS_MAX // 2 + 3):
         seen.answer(ANA, f"{number}", given)
@@ -233,7 +243,7 @@ async def test_notes_are_bounded_by_number_and_by_size(seen: ReadLog, log: FakeL
 
 
 async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
-    seen: ReadLog, log: FakeLog
+    seen: Seen, log: FakeLog
 ) -> None:
     async with seen.background_flush():
         for number in range(limits.PENDING_ANSWERS_MAX // 4 + 1):
@@ -249,11 +259,13 @@ async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
     assert [row["documents"] for row in log.of(None)] == [["b"]]
 
 
-async def test_nothing_is_noted_where_it_is_switched_off(log: FakeLog) -> None:
-    seen = ReadLog(log, lambda: 0.0, is_on=False)
-    seen.answer(ANA, "1", body("a"))
-    seen.documents(ANA, ["b"])
-
-    await seen.flush()
-
-    assert not log.rows
+@pytest.mark.parametrize("recorded", ["changes", "off"])
+async def test_nothing_is_noted_where_it_is_switched_off(
+    log: FakeLog, recorded: Literal["changes", "off"]
+) -> None:
+    stores: Any = SimpleNamespace(audit_log=log, database=None)
+    settings, answers = Settings(audit_log=recorded), AnswerLog(lambda: 0.0)
+    async with extension.open_access_log(settings, stores, answers) as opened:
+        assert opened.reads is None
+        assert (opened.denials is None) == (recorded == "off")
+    assert answers.watchers == []

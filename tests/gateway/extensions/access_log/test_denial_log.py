@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from gateway.recording import denial_log as limits
-from gateway.recording.denial_log import DenialLog
+from gateway.extensions.access_log import denial_log as limits
+from gateway.extensions.access_log.denial_log import DenialLog
+from gateway.extensions.access_log.ended_keys import EndedKey
 from gateway.settings.settings import Settings
 from index.audit.audit_log import NO_TENANT, AuditLog, Denial
 from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder
-from index.tenants.ended_keys import EndedKey
 from index.tenants.principals import Principal
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, problem, running
@@ -50,7 +50,7 @@ def store() -> FakeStore:
 
 @pytest.fixture
 def denials(store: FakeStore) -> DenialLog:
-    return DenialLog(store, store, lambda: 0.0, is_on=True)
+    return DenialLog(store, store, lambda: 0.0)
 
 
 def principal(subject: str, tenant: str = "acme") -> Principal:
