@@ -110,7 +110,6 @@ from gateway.mcp_declarations import McpMethod as McpMethod
 from gateway.mcp_declarations import McpTool as McpTool
 from gateway.mcp_declarations import tool_result as tool_result
 from gateway.monitoring import server_warnings as server_warnings
-from gateway.monitoring.metric_registry import MetricRegistry as MetricRegistry
 from gateway.monitoring.metrics import Metrics as Metrics
 from gateway.monitoring.process_log import announce as announce
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX as LOW_CONFIDENCE_SUFFIX
@@ -256,7 +255,7 @@ class Extension(Generic[OwnServices]):
     jobs: Mapping[str, JobKind[OwnServices]] = field(default_factory=dict)
     audit: Callable[[OwnServices, str, bool], AsyncIterator[IndexProblem]] | None = None
     check: Callable[[Settings], object] = _check_nothing
-    metrics: Callable[[MetricRegistry], object] | None = None
+    metrics: Callable[[Metrics], object] | None = None
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)

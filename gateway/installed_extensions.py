@@ -98,5 +98,5 @@ def with_metrics(metrics: Metrics) -> Metrics:
     """The metrics with those of all extensions, for the reference."""
     for extension in switched_on("").values():
         if extension.metrics is not None:
-            extension.metrics(metrics.registry)
+            extension.metrics(metrics)
     return metrics

@@ -12,6 +12,7 @@ from cache.lookup import ServedAnswer
 from gateway.extension import (
     Extension,
     JobKind,
+    Metrics,
     SearchRequest,
     Services,
     WorkerServices,
@@ -32,8 +33,7 @@ _ALERTED = ("audit_other", "audit_leaked", "shard_audit_other")
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[WorkerServices]:
     search, count = services.search, services.search.metrics.cache_event
-    for event in _ALERTED:
-        count(event, 0)
+    _count_from_zero(services.search.metrics)
     auditor, share = CacheAuditor.of(search), services.settings.cache_audit_per_mille / 1000
 
     def audit_sample(request: SearchRequest, served: ServedAnswer) -> None:
@@ -55,6 +55,11 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[WorkerService
     await auditor.drain_background()
 
 
+def _count_from_zero(metrics: Metrics) -> None:
+    for event in _ALERTED:
+        metrics.cache_event(event, 0)
+
+
 async def _work(services: WorkerServices, stop: asyncio.Event) -> None:
     await repeat(stop, _DUE_INTERVAL_S, lambda: enqueue_due_audits(services))
 
@@ -63,5 +68,6 @@ EXTENSION = Extension(
     summary="answers, shards and indexes are compared with what is stored; commands do so too",
     open=_open,
     work=_work,
+    metrics=_count_from_zero,
     jobs={AUDIT: JobKind(AuditIndexJob, is_long=True)},
 )

@@ -15,7 +15,7 @@ from gateway.extensions.openfga.tuple_store import TupleStore
 @asynccontextmanager
 async def _open(services: Services, settings: OpenfgaSettings) -> AsyncIterator[OpenfgaServices]:
     tuples = TupleStore(services.stores.database)
-    metrics = OpenfgaMetrics(services.http.metrics.registry)
+    metrics = OpenfgaMetrics(services.http.metrics)
     headers = services.http.rights_as_of
     rights_as_of = RightsAsOf(tuples, settings.tenants(), headers, metrics.lag)
     async with rights_as_of.running():

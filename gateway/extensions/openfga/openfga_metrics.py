@@ -2,31 +2,31 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from gateway.extension import MetricRegistry
+from gateway.extension import Metrics
 from gateway.extensions.openfga.tuple_mapping import IgnoredReason
 
 PollOutcome: TypeAlias = Literal["followed", "read_all", "failed"]
 
 
 class OpenfgaMetrics:
-    def __init__(self, registry: MetricRegistry) -> None:
-        self._lag = registry.gauge(
+    def __init__(self, metrics: Metrics) -> None:
+        self._lag = metrics.registry.gauge(
             "openfga_lag_seconds",
             "How long ago all that a store of OpenFGA had then was applied, in seconds; infinite "
             "before the first time.",
             "store",
             joined="livemostrecent",
         )
-        self._polls = registry.counter(
+        self._polls = metrics.registry.counter(
             "openfga_polls",
             "Looks at the stores of OpenFGA. followed: changes since the last one; read_all: all "
             "tuples were read and compared; failed: it is tried again.",
             "outcome",
         )
-        self._tuple_changes = registry.counter(
+        self._tuple_changes = metrics.registry.counter(
             "openfga_changes", "Changes of tuples that were read and applied or ignored."
         )
-        self._ignored = registry.counter(
+        self._ignored = metrics.registry.counter(
             "openfga_tuples_ignored",
             "Tuples that give no right here. unmapped: of a relation that no setting names; "
             "condition: it has one; model: the relation is not given by such a tuple alone; user: "

@@ -15,7 +15,7 @@ def make_preprocessor(
     settings: Settings, metrics: Metrics, check_budget: Callable[[], Awaitable[None]]
 ) -> LlmPreprocessor:
     """Without a language model, one that calls none. Raises `CommandError` for a bad prompt."""
-    own = PreprocessingMetrics(metrics.registry)
+    own = PreprocessingMetrics(metrics)
     chunks = settings.chat_model_of("chunking") is not None
     summarizes = settings.chat_model_of("summary") is not None
     if not (chunks or summarizes):

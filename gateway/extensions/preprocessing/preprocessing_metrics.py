@@ -1,16 +1,16 @@
 """What the language model has made of documents, and what took its place."""
 
-from gateway.extension import MetricRegistry
+from gateway.extension import Metrics
 
 
 class PreprocessingMetrics:
-    def __init__(self, registry: MetricRegistry) -> None:
-        self._chunkings = registry.counter(
+    def __init__(self, metrics: Metrics) -> None:
+        self._chunkings = metrics.registry.counter(
             "llm_chunkings",
             "Chunkings of a text by a language model, by outcome: `model`, or the fallback.",
             "outcome",
         )
-        self._summaries = registry.counter(
+        self._summaries = metrics.registry.counter(
             "llm_summaries",
             "Summaries by a language model, by outcome: `model`, or the fallback.",
             "outcome",

@@ -20,7 +20,7 @@ async def _open(services: Services, settings: RabbitmqSettings) -> AsyncIterator
         services.settings.language,
         may_publish=settings.may_publish,
     )
-    metrics = RabbitmqMetrics(services.http.metrics.registry)
+    metrics = RabbitmqMetrics(services.http.metrics)
     yield RabbitmqServices(settings, services.settings, handler, metrics)
 
 

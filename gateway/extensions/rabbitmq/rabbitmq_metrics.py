@@ -2,14 +2,14 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from gateway.extension import MetricRegistry
+from gateway.extension import Metrics
 
 EventOutcome: TypeAlias = Literal["applied", "dead_lettered"]
 
 
 class RabbitmqMetrics:
-    def __init__(self, registry: MetricRegistry) -> None:
-        self._events = registry.counter(
+    def __init__(self, metrics: Metrics) -> None:
+        self._events = metrics.registry.counter(
             "events",
             "Events from RabbitMQ: applied, or dead_lettered because they can never be applied.",
             "outcome",

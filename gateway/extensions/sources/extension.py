@@ -29,7 +29,7 @@ log = structlog.get_logger()
 @asynccontextmanager
 async def _open(services: Services, own: SourceSettings) -> AsyncIterator[SourceServices]:
     sources = SourceStore(services.stores.database, default_quotas(services.settings))
-    metrics = SourceMetrics(services.http.metrics.registry)
+    metrics = SourceMetrics(services.http.metrics)
 
     async def sample() -> None:
         metrics.pending(await sources.count_pending())

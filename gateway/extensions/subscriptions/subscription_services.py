@@ -38,7 +38,7 @@ class SubscriptionServices:
 def build(services: Services, settings: SubscriptionSettings) -> SubscriptionServices:
     database, principals = services.stores.database, services.stores.principals
     search = services.search
-    metrics = SubscriptionMetrics(services.http.metrics.registry)
+    metrics = SubscriptionMetrics(services.http.metrics)
     store, webhooks = SubscriptionStore(database), WebhookStore(database)
 
     async def compute(request: SearchRequest, revisions: Revisions) -> ComputedAnswer:

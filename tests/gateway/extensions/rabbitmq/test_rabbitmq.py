@@ -126,7 +126,7 @@ async def working(
             may_publish=False,
             failed=failed,
         )
-        metrics = RabbitmqMetrics(services.http.metrics.registry)
+        metrics = RabbitmqMetrics(services.http.metrics)
         consumer = rabbitmq_consumer.consumer(RabbitmqServices(own, settings, handler, metrics))
         running = asyncio.create_task(consumer.run(stop))
         try:
