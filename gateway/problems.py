@@ -1,7 +1,7 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here, by `_PROBLEMS`.
 
 Extensions encode problems in other forms. A new kind also needs a row in
-`problem_catalog`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
+`problem_types.toml`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

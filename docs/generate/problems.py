@@ -64,7 +64,7 @@ def page() -> str:
         "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
         "object instead; its `code` is the last part of the type.\n"
         "The calls of SCIM (`/scim/v2`) answer with the error of RFC 7644, section 3.12.",
-        NOTE.format(source="`gateway/problem_catalog.py` and `gateway/problems.py`"),
+        NOTE.format(source="`gateway/problem_types.toml` and `gateway/problems.py`"),
         table(("type", "status", "title"), map(_row, TYPES)),
         *(part for each in TYPES for part in _section(each, examples[each.kind])),
     )

@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from common.version import VERSION
 from gateway import problem_catalog, problems
-from gateway.api import examples, field_descriptions
+from gateway.api import examples, openapi_texts
 from gateway.auth import freshness
 from gateway.http import parameters
 from gateway.http.route import ApiRoute, Parameter, Preference
@@ -146,7 +146,7 @@ def _prefer(preferences: Mapping[str, Preference]) -> dict[str, Any]:
 
 
 def _parameter(name: str, where: str, parameter: Parameter) -> dict[str, Any]:
-    described = field_descriptions.OF_PARAMETERS.get(name)
+    described = openapi_texts.OF_PARAMETERS.get(name)
     own = parameter.schema.get("description", described)
     return {
         "name": name,
@@ -260,7 +260,7 @@ def _schemas(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     for body, body_schema in schemas.items():
         for field, described in body_schema.get("properties", {}).items():
             if "description" not in described:
-                text = field_descriptions.of_field(body, field)
+                text = openapi_texts.of_field(body, field)
                 described.update({"description": text} if text else {})
     return schemas
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args
 
 from pydantic import Field, RootModel, create_model
 
-from gateway.extension import CommandError
+from gateway.extension import CommandError, with_example
 from gateway.extensions._sources.kinds import FOLDER, PathKind
 from gateway.extensions._sources.source_kind import SourceKind
 from gateway.extensions._sources.source_schemas import PathSourceBody, SourceConfiguration
@@ -42,5 +42,11 @@ def _body(path_kinds: tuple[str, ...], *further: type[SourceConfiguration]) -> t
 
     class SourceBody(RootModel[kinds]):
         """The configuration of a source, by its kind."""
+
+        model_config = with_example(
+            kind="folder",
+            settings={"path": "wiki", "readers": ["tenant"]},
+            schedule="0 * * * *",
+        )
 
     return SourceBody

@@ -11,11 +11,14 @@ from gateway.extension import (
     HitAnswer,
     Question,
     SearchBody,
+    with_example,
 )
 
 
 class AnswerBody(SearchBody):
     """A search, and how its answer is written."""
+
+    model_config = with_example(query="How many days of annual leave do I get?", stream=True)
 
     query: Annotated[Question, Field(min_length=1)] = Field(description="the question")
     stream: bool = Field(

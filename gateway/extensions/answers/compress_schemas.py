@@ -8,6 +8,7 @@ from gateway.extension import (
     Body,
     MessageBody,
     Storable,
+    with_example,
 )
 from index.model.document import Language
 
@@ -16,6 +17,15 @@ MESSAGES_MAX = 200
 
 class CompressBody(Body):
     """A conversation, and how many tokens of it may stay."""
+
+    model_config = with_example(
+        messages=[
+            {"role": "user", "content": "Hello! I moved to Porto. How much leave do I get?"},
+            {"role": "assistant", "content": "Everybody gets 25 days of leave a year."},
+            {"role": "user", "content": "And in the first year?"},
+        ],
+        token_budget=20,
+    )
 
     messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MESSAGES_MAX)] = (
         Field(description="the conversation, oldest message first")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field
 
-from gateway.extension import Body, schemas
+from gateway.extension import Body, schemas, with_example
 from index.model.document import DocumentId
 from index.tenants.principals import CountedOpenings
 
@@ -45,6 +45,8 @@ _OpenedHit = Annotated[
 class FeedbackBody(Body):
     """What the caller did with hits of its searches."""
 
+    model_config = with_example(hits=[{"document_id": "team/leave"}, {"chunk_id": 4711}])
+
     kind: Literal["opened"] = Field("opened", description="the user or agent opened the documents")
     hits: tuple[_OpenedHit, ...] = Field(
         min_length=1,
@@ -61,6 +63,8 @@ class FeedbackAnswer(Body):
 
 class PopularityBody(Body):
     """Which openings of documents count for their popularity."""
+
+    model_config = with_example(counts="feedback")
 
     counts: CountedOpenings = Field(
         description="`nothing`, which also deletes what is stored; `feedback`: openings that "

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from gateway.api import examples, field_descriptions, openapi
+from gateway.api import examples, openapi, openapi_texts
 from tests.gateway.support.routes import ROUTES
 
 MODELS: dict[str, type[BaseModel]] = {
@@ -66,17 +66,17 @@ def test_no_description_is_for_a_field_that_does_not_exist(
     used = {
         field
         for body, field, schema in fields
-        if f"{body}.{field}" not in field_descriptions.OF_BODY_FIELDS
-        and schema["description"] == field_descriptions.OF_FIELDS.get(field)
+        if f"{body}.{field}" not in openapi_texts.OF_BODY_FIELDS
+        and schema["description"] == openapi_texts.OF_FIELDS.get(field)
     }
     parameters = {
         parameter["name"] for _, operation in operations for parameter in operation["parameters"]
     }
 
-    assert field_descriptions.OF_BODY_FIELDS.keys() - named == set()
-    assert field_descriptions.OF_FIELDS.keys() - used == set()
-    assert field_descriptions.OF_PARAMETERS.keys() - parameters == set()
-    assert examples.REQUESTS.keys() - MODELS.keys() == set()
+    assert openapi_texts.OF_BODY_FIELDS.keys() - named == set()
+    assert openapi_texts.OF_FIELDS.keys() - used == set()
+    assert openapi_texts.OF_PARAMETERS.keys() - parameters == set()
+    assert openapi_texts.REQUEST_EXAMPLES.keys() - MODELS.keys() == set()
 
 
 def test_each_call_has_a_tag_examples_and_described_parameters_and_errors(
