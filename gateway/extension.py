@@ -21,12 +21,8 @@ from gateway import field_errors as field_errors
 from gateway import problems as problems
 from gateway import schemas as schemas
 from gateway.admin.admin_services import AdminServices as AdminServices
-from gateway.admin.amount_schemas import QuotasAnswer as QuotasAnswer
-from gateway.admin.amounts import month_of as month_of
-from gateway.admin.amounts import quotas_answer as quotas_answer
 from gateway.admin.key_schemas import KeyBody as KeyBody
-from gateway.admin.path_tenant import named_tenant as named_tenant
-from gateway.admin.path_tenant import own_tenant as own_tenant
+from gateway.admin.tenant_schemas import TenantAnswer as TenantAnswer
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
 from gateway.answer_codec import decode_answer as decode_answer
 from gateway.answer_codec import decode_in_steps as decode_in_steps

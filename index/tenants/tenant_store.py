@@ -3,22 +3,16 @@
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Literal, TypeAlias
+from datetime import datetime
 
 import structlog
 
 from index.audit import audit_log
-from index.documents import quotas
 from index.errors import DatabaseUnavailable, GroupHeld, TenantMissing
-from index.model.quota import StoredAmounts
 from index.postgres.database import Database
 from index.postgres.session import Row
-from index.tenants.usage import MonthlyUsage
 
 log = structlog.get_logger()
-
-TenantOrder: TypeAlias = Literal["cost", "id"]
 
 _HOLDERS_MAX = 20  # keys named in an error
 _LATEST_MAX = 10_000  # tenants; about 3 MB
@@ -59,30 +53,6 @@ class Member:
     added_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class TenantSummary:
-    """stored: without sources, which are not counted. month: what the current one costs so far."""
-
-    tenant: str
-    name: str
-    created_at: datetime
-    is_being_deleted: bool
-    stored: StoredAmounts
-    month: MonthlyUsage
-
-
-@dataclass(frozen=True, slots=True)
-class TenantInventory:
-    """groups: those that were given members. keys: those that work, without tokens."""
-
-    summary: TenantSummary
-    revision: int
-    access_revision: int
-    languages: tuple[str, ...]
-    groups: int
-    keys: int
-
-
 class TenantStore:
     """on_went_back: called when counters show that the database has lost changes. None: they are
     not compared, as those of a standby, which may be behind.
@@ -100,31 +70,6 @@ class TenantStore:
             if row is not None:
                 await audit_log.append(session, tenant, "tenant.create", tenant)
             return row is not None
-
-    async def page(
-        self, *, after: str, limit: int, month: date, contains: str = "", order: TenantOrder = "id"
-    ) -> list[TenantSummary]:
-        """Tenants by identifier or by cost, also those that are being deleted.
-
-        month: its first day. contains: a part of the identifier or the name, in any case.
-        """
-        statement = "tenants.page_by_cost" if order == "cost" else "tenants.page"
-        rows = await self._database.rows(statement, after, month, limit, contains)
-        return [_summary(row) for row in rows]
-
-    async def inventory(self, tenant: str, month: date) -> TenantInventory | None:
-        """month: its first day."""
-        row = await self._database.row("tenants.inventory", tenant, month)
-        if row is None:
-            return None
-        return TenantInventory(
-            _summary(row, sources=row["sources"]),
-            row["revision"],
-            row["access_revision"],
-            tuple(row["languages"]),
-            row["groups"],
-            row["keys"],
-        )
 
     async def invalidate(self, tenant: str) -> int | None:
         """End all cached answers of the tenant and all its shards, in every process.
@@ -219,18 +164,6 @@ class TenantStore:
         rows = await self._database.rows("tenants.all_revisions")
         return rows[0]["history"], {row["tenant"]: row["revision"] for row in rows}
 
-    async def put_max_staleness(self, tenant: str, max_staleness_ms: int | None) -> None:
-        """Limit what callers of the tenant may choose; None: as much as the deployment allows.
-
-        Raises `TenantMissing`.
-        """
-        async with self._database.transaction() as session:
-            if await session.row("tenants.put_max_staleness", tenant, max_staleness_ms) is None:
-                raise TenantMissing(tenant)
-            await audit_log.append(
-                session, tenant, "max_staleness.put", tenant, max_staleness_ms=max_staleness_ms
-            )
-
     async def receives_public(self, tenant: str) -> bool:
         """Whether it asks for other tenants' public documents. Raises `TenantMissing`."""
         row = await self._database.row("tenants.receives_public", tenant)
@@ -238,41 +171,6 @@ class TenantStore:
             raise TenantMissing(tenant)
         receives: bool = row["receives_public"]
         return receives
-
-    async def put_receives_public(self, tenant: str, *, receives: bool) -> None:
-        """Admit other tenants' public documents to its searches, or not.
-
-        Raises `TenantMissing`.
-        """
-        async with self._database.transaction() as session:
-            if await session.row("tenants.put_receives_public", tenant, receives) is None:
-                raise TenantMissing(tenant)
-            await audit_log.append(
-                session, tenant, "receives_public.put", tenant, receives_public=receives
-            )
-
-    async def shares_answers(self, tenant: str) -> bool:
-        """Whether callers with other grants who see the same share cached answers.
-
-        Raises `TenantMissing`.
-        """
-        row = await self._database.row("tenants.shares_answers", tenant)
-        if row is None:
-            raise TenantMissing(tenant)
-        shares: bool = row["shares_answers"]
-        return shares
-
-    async def put_shares_answers(self, tenant: str, *, shares: bool) -> None:
-        """Let callers who see the same share cached answers, or those with equal grants alone.
-
-        Raises `TenantMissing`.
-        """
-        async with self._database.transaction() as session:
-            if await session.row("tenants.put_shares_answers", tenant, shares) is None:
-                raise TenantMissing(tenant)
-            await audit_log.append(
-                session, tenant, "shares_answers.put", tenant, shares_answers=shares
-            )
 
     async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
         """Create the group if it is missing, and add these members."""
@@ -304,17 +202,6 @@ class TenantStore:
     ) -> list[Member]:
         rows = await self._database.rows("tenants.members_page", tenant, group_id, after, limit)
         return [Member(row["subject"], row["added_at"]) for row in rows]
-
-
-def _summary(row: Row, sources: int = 0) -> TenantSummary:
-    return TenantSummary(
-        row["tenant"],
-        row["name"],
-        row["created_at"],
-        row["is_being_deleted"],
-        quotas.amounts_of(row) + StoredAmounts(sources=sources),
-        MonthlyUsage(row["cost_month"], row["budget_month"]),
-    )
 
 
 def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:

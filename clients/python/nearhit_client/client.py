@@ -141,10 +141,6 @@ class Client(Transport):
             headers=headers,
         )
 
-    def clear_cache(self, tenant: str, /, *, headers: Headers = None) -> types.CacheClearedAnswer:
-        """End all cached answers of a tenant, in every process."""
-        return self.call("DELETE", f"/v1/tenants/{in_path(tenant)}/cache", headers=headers)
-
     def create_key(
         self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
     ) -> types.KeyAnswer:
@@ -208,36 +204,6 @@ class Client(Transport):
         self.call(
             "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
         )
-
-    def get_consistency(self, *, headers: Headers = None) -> types.ConsistencyAnswer:
-        """Get the most staleness that callers of the tenant may choose."""
-        return self.call("GET", "/v1/consistency", headers=headers)
-
-    def put_consistency(
-        self, *, headers: Headers = None, **fields: Unpack[types.ConsistencyBody]
-    ) -> types.ConsistencyAnswer:
-        """Set the most staleness that callers of the tenant may choose; 0 forbids it."""
-        return self.call("PUT", "/v1/consistency", body=fields, headers=headers)
-
-    def get_shared_answers(self, *, headers: Headers = None) -> types.SharedAnswersBody:
-        """Get which callers of the tenant share cached answers."""
-        return self.call("GET", "/v1/shared-answers", headers=headers)
-
-    def put_shared_answers(
-        self, *, headers: Headers = None, **fields: Unpack[types.SharedAnswersBody]
-    ) -> types.SharedAnswersBody:
-        """Share answers among callers who see the same, or stop it."""
-        return self.call("PUT", "/v1/shared-answers", body=fields, headers=headers)
-
-    def get_public_documents(self, *, headers: Headers = None) -> types.PublicDocumentsAnswer:
-        """Get whether the tenant receives other tenants' public documents."""
-        return self.call("GET", "/v1/public-documents", headers=headers)
-
-    def put_public_documents(
-        self, *, headers: Headers = None, **fields: Unpack[types.PublicDocumentsBody]
-    ) -> types.PublicDocumentsAnswer:
-        """Receive other tenants' public documents, or stop it."""
-        return self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
 
     def explain_access(
         self, document_id: str, /, *, subject: str, headers: Headers = None
@@ -672,6 +638,40 @@ class Client(Transport):
             headers=headers,
         )
 
+    def clear_cache(self, tenant: str, /, *, headers: Headers = None) -> types.CacheClearedAnswer:
+        """End all cached answers of a tenant, in every process."""
+        return self.call("DELETE", f"/v1/tenants/{in_path(tenant)}/cache", headers=headers)
+
+    def get_consistency(self, *, headers: Headers = None) -> types.ConsistencyAnswer:
+        """Get the most staleness that callers of the tenant may choose."""
+        return self.call("GET", "/v1/consistency", headers=headers)
+
+    def put_consistency(
+        self, *, headers: Headers = None, **fields: Unpack[types.ConsistencyBody]
+    ) -> types.ConsistencyAnswer:
+        """Set the most staleness that callers of the tenant may choose; 0 forbids it."""
+        return self.call("PUT", "/v1/consistency", body=fields, headers=headers)
+
+    def get_shared_answers(self, *, headers: Headers = None) -> types.SharedAnswersBody:
+        """Get which callers of the tenant share cached answers."""
+        return self.call("GET", "/v1/shared-answers", headers=headers)
+
+    def put_shared_answers(
+        self, *, headers: Headers = None, **fields: Unpack[types.SharedAnswersBody]
+    ) -> types.SharedAnswersBody:
+        """Share answers among callers who see the same, or stop it."""
+        return self.call("PUT", "/v1/shared-answers", body=fields, headers=headers)
+
+    def get_public_documents(self, *, headers: Headers = None) -> types.PublicDocumentsAnswer:
+        """Get whether the tenant receives other tenants' public documents."""
+        return self.call("GET", "/v1/public-documents", headers=headers)
+
+    def put_public_documents(
+        self, *, headers: Headers = None, **fields: Unpack[types.PublicDocumentsBody]
+    ) -> types.PublicDocumentsAnswer:
+        """Receive other tenants' public documents, or stop it."""
+        return self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
+
     def why_not(
         self, *, headers: Headers = None, **fields: Unpack[types.WhyNotBody]
     ) -> types.WhyNotAnswer:
@@ -813,12 +813,6 @@ class AsyncClient(AsyncTransport):
             headers=headers,
         )
 
-    async def clear_cache(
-        self, tenant: str, /, *, headers: Headers = None
-    ) -> types.CacheClearedAnswer:
-        """End all cached answers of a tenant, in every process."""
-        return await self.call("DELETE", f"/v1/tenants/{in_path(tenant)}/cache", headers=headers)
-
     async def create_key(
         self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
     ) -> types.KeyAnswer:
@@ -886,36 +880,6 @@ class AsyncClient(AsyncTransport):
         await self.call(
             "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
         )
-
-    async def get_consistency(self, *, headers: Headers = None) -> types.ConsistencyAnswer:
-        """Get the most staleness that callers of the tenant may choose."""
-        return await self.call("GET", "/v1/consistency", headers=headers)
-
-    async def put_consistency(
-        self, *, headers: Headers = None, **fields: Unpack[types.ConsistencyBody]
-    ) -> types.ConsistencyAnswer:
-        """Set the most staleness that callers of the tenant may choose; 0 forbids it."""
-        return await self.call("PUT", "/v1/consistency", body=fields, headers=headers)
-
-    async def get_shared_answers(self, *, headers: Headers = None) -> types.SharedAnswersBody:
-        """Get which callers of the tenant share cached answers."""
-        return await self.call("GET", "/v1/shared-answers", headers=headers)
-
-    async def put_shared_answers(
-        self, *, headers: Headers = None, **fields: Unpack[types.SharedAnswersBody]
-    ) -> types.SharedAnswersBody:
-        """Share answers among callers who see the same, or stop it."""
-        return await self.call("PUT", "/v1/shared-answers", body=fields, headers=headers)
-
-    async def get_public_documents(self, *, headers: Headers = None) -> types.PublicDocumentsAnswer:
-        """Get whether the tenant receives other tenants' public documents."""
-        return await self.call("GET", "/v1/public-documents", headers=headers)
-
-    async def put_public_documents(
-        self, *, headers: Headers = None, **fields: Unpack[types.PublicDocumentsBody]
-    ) -> types.PublicDocumentsAnswer:
-        """Receive other tenants' public documents, or stop it."""
-        return await self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
 
     async def explain_access(
         self, document_id: str, /, *, subject: str, headers: Headers = None
@@ -1377,6 +1341,42 @@ class AsyncClient(AsyncTransport):
             body=fields,
             headers=headers,
         )
+
+    async def clear_cache(
+        self, tenant: str, /, *, headers: Headers = None
+    ) -> types.CacheClearedAnswer:
+        """End all cached answers of a tenant, in every process."""
+        return await self.call("DELETE", f"/v1/tenants/{in_path(tenant)}/cache", headers=headers)
+
+    async def get_consistency(self, *, headers: Headers = None) -> types.ConsistencyAnswer:
+        """Get the most staleness that callers of the tenant may choose."""
+        return await self.call("GET", "/v1/consistency", headers=headers)
+
+    async def put_consistency(
+        self, *, headers: Headers = None, **fields: Unpack[types.ConsistencyBody]
+    ) -> types.ConsistencyAnswer:
+        """Set the most staleness that callers of the tenant may choose; 0 forbids it."""
+        return await self.call("PUT", "/v1/consistency", body=fields, headers=headers)
+
+    async def get_shared_answers(self, *, headers: Headers = None) -> types.SharedAnswersBody:
+        """Get which callers of the tenant share cached answers."""
+        return await self.call("GET", "/v1/shared-answers", headers=headers)
+
+    async def put_shared_answers(
+        self, *, headers: Headers = None, **fields: Unpack[types.SharedAnswersBody]
+    ) -> types.SharedAnswersBody:
+        """Share answers among callers who see the same, or stop it."""
+        return await self.call("PUT", "/v1/shared-answers", body=fields, headers=headers)
+
+    async def get_public_documents(self, *, headers: Headers = None) -> types.PublicDocumentsAnswer:
+        """Get whether the tenant receives other tenants' public documents."""
+        return await self.call("GET", "/v1/public-documents", headers=headers)
+
+    async def put_public_documents(
+        self, *, headers: Headers = None, **fields: Unpack[types.PublicDocumentsBody]
+    ) -> types.PublicDocumentsAnswer:
+        """Receive other tenants' public documents, or stop it."""
+        return await self.call("PUT", "/v1/public-documents", body=fields, headers=headers)
 
     async def why_not(
         self, *, headers: Headers = None, **fields: Unpack[types.WhyNotBody]

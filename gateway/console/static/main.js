@@ -23,13 +23,13 @@ const THEME = "nearhit-theme"; // the only thing that the console stores
 const RETRY_MS = 2000;
 
 const PAGES = [
-  { name: "tenants", title: "Tenants", page: tenants, isFor: isOperator },
+  { name: "tenants", title: "Tenants", page: tenants, isFor: () => isOperator() && isOn("tenants") },
   { name: "operation", title: "Operation", page: operation, isFor: isOperator },
   { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
   { name: "faqs", title: "FAQs", page: faqs, isFor: () => isAdmin() && isOn("faqs") },
   { name: "questions", title: "Questions", page: questions, isFor: () => isAdmin() && isOn("curation") },
-  { name: "sources", title: isOn("sources") ? "Sources" : "Public documents", page: sources, isFor: isAdmin },
+  { name: "sources", title: isOn("sources") ? "Sources" : "Public documents", page: sources, isFor: () => isAdmin() && (isOn("sources") || isOn("tenants")) },
   { name: "jobs", title: "Jobs", page: jobs, isFor: () => isWriter() && isOn("jobs") },
   { name: "insight", title: "Insight", page: insight, isFor: () => isAdmin() && isOn("activity") },
   { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },

@@ -19,7 +19,7 @@ const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn",
 
 export function render(content, { signal }) {
   if (isOn("sources")) showSources(content, signal);
-  content.append(publicDocuments(signal));
+  if (isOn("tenants")) content.append(publicDocuments(signal));
 }
 
 function showSources(content, signal) {

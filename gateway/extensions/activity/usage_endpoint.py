@@ -5,11 +5,10 @@ from starlette.responses import Response
 from gateway.extension import (
     RequestContext,
     json_response,
-    month_of,
     problems,
-    quotas_answer,
     utc_now,
 )
+from gateway.extensions._tenants.amounts import month_of, quotas_answer
 from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.usage_schemas import DayAnswer, UsageAnswer
 

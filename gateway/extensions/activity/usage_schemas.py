@@ -4,7 +4,8 @@ from datetime import date
 
 from pydantic import Field
 
-from gateway.extension import Body, QuotasAnswer
+from gateway.extension import Body
+from gateway.extensions._tenants.amount_schemas import QuotasAnswer
 
 
 class DayAnswer(Body):

@@ -8,11 +8,10 @@ from gateway.extension import (
     AdminServices,
     RequestContext,
     json_response,
-    named_tenant,
-    own_tenant,
     problems,
     utc_now,
 )
+from gateway.extensions._tenants.path_tenant import named_tenant, own_tenant
 from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
 from index.model.quota import Quotas
 

@@ -42,7 +42,7 @@ async def gateway(worker: Gateway) -> Gateway:
     [
         (OFF, {"Evaluation", "FAQs", "Questions"}),
         ("activity", {"Audit log", "Insight"}),
-        ("access_explanation,budgets,jobs", {"Jobs"}),
+        ("access_explanation,budgets,jobs,tenants", {"Jobs", "Tenants"}),
         ("sources", {"Sources"}),
     ],
     indirect=["names_off"],

@@ -84,7 +84,7 @@ OWN = (
     "sources_web",
     "status_commands",
     "subscriptions",
-    "tenant_commands",
+    "tenants",
     "vector_stores",
     "web_tokens",
     "why_not",

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body
 
 
 class QuotaAnswer(Body):

@@ -12,8 +12,8 @@ from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from gateway.extension import Settings
+    from gateway.extensions.tenants.tenant_overview import TenantSummary
     from index.postgres.database import Database
-    from index.tenants.tenant_store import TenantSummary
 
 _LISTED_MAX = 10_000
 
@@ -66,10 +66,10 @@ def list_tenants(as_json: AsJson = False) -> None:
     """
 
     async def run(database: "Database") -> "list[TenantSummary]":
-        from index.tenants.tenant_store import TenantStore
+        from gateway.extensions.tenants.tenant_overview import TenantOverview
 
         month = datetime.now(UTC).date().replace(day=1)
-        return await TenantStore(database).page(after="", limit=_LISTED_MAX, month=month)
+        return await TenantOverview(database).page(after="", limit=_LISTED_MAX, month=month)
 
     def cells(row: "TenantSummary") -> list[str]:
         stored = (row.stored.documents, row.stored.chunks, row.stored.bytes)

@@ -2,9 +2,8 @@
 
 from datetime import date
 
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.amount_schemas import QuotaAnswer, QuotasAnswer
-from gateway.auth.authenticator import utc_now
+from gateway.extension import AdminServices, utc_now
+from gateway.extensions._tenants.amount_schemas import QuotaAnswer, QuotasAnswer
 from index.model.quota import Quotas, StoredAmounts
 from index.tenants.usage import MonthlyUsage
 
