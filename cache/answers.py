@@ -1,6 +1,6 @@
 """Gets an answer from the first tier that has it, and lets the tiers before keep it.
 
-The order of the tiers is data, and `_tiers_of` says which of them a lookup passes.
+The orders of the tiers are data, and `_tiers_of` says which of them a lookup passes.
 """
 
 import asyncio
@@ -12,18 +12,12 @@ from cache.invalidation.local_registry import LocalInvalidation
 from cache.lookup import CacheLookup, Compute, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
-from cache.semantic.semantic_tier import SemanticTier
 from cache.singleflight import Singleflight
 from cache.tiers.compute import ComputeTier
 from cache.tiers.memory import MemoryTier
 from cache.tiers.redis import RedisTier
-from cache.tiers.similar import SimilarTier
 from cache.tiers.tier import LookupRun, Tier
 
-# In the order in which they are asked; each keeps what a later one has found.
-_SIMILAR = ("memory", "redis", "similar", "compute")
-_SHARED = ("memory", "redis", "compute")
-_LOCAL = ("memory", "compute")
 _BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 
@@ -31,6 +25,8 @@ class Answers:
     """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
     oversized, reset, revalidated, audiences_changed, unverified, and unavailable when Redis does
     not answer.
+
+    comparing: the tier of an extension, if there is one, for lookups with a question.
     """
 
     def __init__(
@@ -39,21 +35,19 @@ class Answers:
         store: RedisStore,
         invalidation: Invalidation[Any],
         local_invalidation: LocalInvalidation[Any],
-        semantic: SemanticTier,
         count: CountEvent,
+        comparing: Tier | None = None,
     ) -> None:
         self._count = count
-        self._semantic = semantic
         self.memory = MemoryTier(memory_bytes_max, local_invalidation, count)
         self._redis = RedisTier(store, invalidation, count)
-        self._similar = SimilarTier(semantic, count, self._verify_later)
         self._compute = ComputeTier(self._redis, invalidation, count, self._run_in_background)
-        self._tiers: dict[str, Tier] = {
-            "memory": self.memory,
-            "redis": self._redis,
-            "similar": self._similar,
-            "compute": self._compute,
-        }
+        # In the order in which they are asked; each keeps what a later one has found.
+        self._local: Sequence[Tier] = (self.memory, self._compute)
+        self._shared: Sequence[Tier] = (self.memory, self._redis, self._compute)
+        self._comparing: Sequence[Tier] = self._shared
+        if comparing is not None:
+            self._comparing = (self.memory, self._redis, comparing, self._compute)
         self._flights: Singleflight[ServedAnswer] = Singleflight()
         self._computing_first: set[str] = set()  # keys of answers
         self._background: set[asyncio.Task[None]] = set()
@@ -115,7 +109,7 @@ class Answers:
         if served is not None:
             return served
         # A caller with newer revisions must not join an older flight, and a caller without a
-        # question must not join a flight that may return a similar question's answer.
+        # question must not join a flight that may return another question's answer.
         numbers = (*revisions.by_partition.values(), *revisions.audiences.values())
         flight = (lookup.key, lookup.question is None, revisions.history, *numbers)
         run = LookupRun(lookup, revisions, compute)
@@ -134,9 +128,8 @@ class Answers:
         self.memory.clear()
 
     async def drain_background(self) -> None:
-        """Wait until all background work has ended and all counts are written."""
+        """Wait until all background work has ended."""
         await asyncio.gather(*self._background, return_exceptions=True)
-        await self._semantic.drain_background()
 
     def _count_tier(self, served: ServedAnswer) -> ServedAnswer:
         self._count(served.tier)
@@ -147,15 +140,22 @@ class Answers:
         served = None
         try:
             passed: list[Tier] = []
-            for name in _tiers_of(run.lookup):
-                served = await self._tiers[name].look(run)
+            for tier in self._tiers_of(run.lookup):
+                served = await tier.look(run)
                 if served is not None:
                     break
-                passed.append(self._tiers[name])
+                passed.append(tier)
             assert served is not None, "the last tier computes"
+            if run.is_sampled:
+                self._verify_later(run)
             return await self._keep(run, served, passed)
         finally:
             self._release(run)
+
+    def _tiers_of(self, lookup: CacheLookup) -> Sequence[Tier]:
+        if not lookup.is_shared:  # it takes less time to compute than to look up in Redis
+            return self._local
+        return self._shared if lookup.question is None else self._comparing
 
     async def _keep(
         self, run: LookupRun, served: ServedAnswer, passed: Sequence[Tier]
@@ -171,15 +171,15 @@ class Answers:
             self._run_in_background(self._redis.release(run))
 
     def _verify_later(self, run: LookupRun) -> None:
-        """Compute the answer in the background, beside the similar one that is served."""
+        """Compute the answer in the background, if there is room, beside the one that is served."""
         if len(self._background) < _BACKGROUND_MAX:
-            real = LookupRun(run.lookup, run.revisions, run.compute, similar=run.similar)
+            real = LookupRun(run.lookup, run.revisions, run.compute, found=run.found)
             self._run_in_background(self._verify(real))
 
     async def _verify(self, run: LookupRun) -> None:
         run.snapshot = await self._redis.snapshot(run)
         served = await self._compute.compute(run)
-        await self._keep(run, served, (self.memory, self._redis, self._similar))
+        await self._keep(run, served, self._comparing[:-1])
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -191,11 +191,3 @@ class Answers:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._count("unverified")
-
-
-def _tiers_of(lookup: CacheLookup) -> Sequence[str]:
-    if not lookup.is_shared:  # it takes less time to compute than to look up in Redis
-        return _LOCAL
-    if lookup.question is None:  # no similar question may answer
-        return _SHARED
-    return _SIMILAR

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from cache.cached_question import CachedQuestion
 from cache.protocol import Revisions
 
-Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
+
+class Question(Protocol):
+    """What a lookup asks, as a tier of an extension compares it; it is stored with the answer."""
+
+    def encode(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,20 +19,20 @@ class CacheLookup:
 
     key:      equal for all callers who see the same at the audience revisions of the request.
     own_key:  equal only for callers with equal grants; None if `key` is such a key.
-    question: allows the answer of a similar question, and lets this answer serve similar ones.
+    question: allows a tier of an extension to answer, which may serve this answer to others.
     is_shared: whether Redis holds the answer for other processes too. An answer that takes less
         time to compute than to look up and store there stays in this process.
     """
 
     tenant: str
     key: str
-    question: CachedQuestion | None = None
+    question: Question | None = None
     is_shared: bool = True
     own_key: str | None = None
 
     @property
     def alone(self) -> "CacheLookup":
-        """For callers with equal grants alone. Its answer serves no similar question: the group of
+        """For callers with equal grants alone. Its answer serves no other question: the group of
         the question may belong to callers with other grants.
         """
         if self.own_key is None:
@@ -58,17 +61,18 @@ class ComputedAnswer:
 class ServedAnswer:
     """A body, its tier, and the revision of each partition up to which it is correct.
 
-    key:        that the answer is cached under, or would be.
-    similarity: of the cached question to the caller's; 1 for the same question.
+    tier:   `memory`, `redis`, `miss` if it was computed, or the name of an extension's tier.
+    key:    that the answer is cached under, or would be.
+    detail: what a tier of an extension says of the answer in `Cache-Status`.
     """
 
     body: bytes
     valid_until: Revisions
-    tier: Tier
+    tier: str
     key: str = ""
     stored: bool = False
     is_complete: bool = True
-    similarity: float = 1.0
+    detail: str = ""
     missing_parts: Mapping[str, str] | None = None
 
     @classmethod

@@ -24,6 +24,7 @@ from gateway.admin.admin_services import AdminServices as AdminServices
 from gateway.admin.key_schemas import KeyBody as KeyBody
 from gateway.admin.tenant_schemas import TenantAnswer as TenantAnswer
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
+from gateway.answer_codec import chunk_ids as chunk_ids
 from gateway.answer_codec import decode_answer as decode_answer
 from gateway.answer_codec import decode_in_steps as decode_in_steps
 from gateway.answer_codec import encode_answer as encode_answer
@@ -49,6 +50,8 @@ from gateway.background.background_flush import BackgroundFlush as BackgroundFlu
 from gateway.background.background_flush import FlushBuffer as FlushBuffer
 from gateway.background.repeated_reading import repeated_reading as repeated_reading
 from gateway.caching.change_feed import ChangeLogFeed as ChangeLogFeed
+from gateway.caching.question_tier import QuestionTierKind as QuestionTierKind
+from gateway.caching.question_tier import TierParts as TierParts
 from gateway.caching.redis_cache import open_redis as open_redis
 from gateway.content import decode_json as decode_json
 from gateway.content import encode_json as encode_json
@@ -122,6 +125,7 @@ from gateway.recording.read_log import ShownChunks as ShownChunks
 from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example
+from gateway.search import embedders as embedders
 from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
 from gateway.search.embedders import CountTokens as CountTokens
 from gateway.search.embedders import EmbedderKind as EmbedderKind
@@ -239,6 +243,8 @@ class Extension(Generic[OwnServices]):
     tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
     web_tokens: verifies those of another issuer, if its keys are named; of one extension as well.
     access_log: records reads and refused requests; of one extension as well.
+    question_tier: answers searches with `semantic: bounded` with what other questions were
+        answered; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -264,6 +270,7 @@ class Extension(Generic[OwnServices]):
     tracing: CheckTracing | None = None
     web_tokens: WebTokens | None = None
     access_log: OpenAccessLog | None = None
+    question_tier: QuestionTierKind | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)
 
     @property

@@ -22,6 +22,7 @@ from gateway.background.warm_up import WarmUp, load_word_lists
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.model_caches import ModelCaches
+from gateway.caching.question_tier import ConfiguredQuestionTier
 from gateway.caching.redis_cache import log_failures, open_redis, require_permissions
 from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices, MakePreprocessor
@@ -105,6 +106,7 @@ class Brought:
     make_preprocessor: None if no language model chunks and summarises documents.
     make_tracing: None if nothing is traced. web_tokens: None if none are taken.
     open_access_log: None if neither reads nor refused requests are recorded.
+    question_tier: None if no question gets the answer of another.
     contributions: see `Services`.
     """
 
@@ -115,6 +117,7 @@ class Brought:
     make_tracing: MakeTracing | None = None
     web_tokens: WebTokens | None = None
     open_access_log: OpenAccessLog | None = None
+    question_tier: ConfiguredQuestionTier | None = None
     contributions: Sequence[tuple[object, BaseModel]] = ()
 
 
@@ -247,7 +250,15 @@ async def _join_rooms(
         )
         read_log = ReadLog(access.reads)
         caches = cache_services.build(
-            settings, metrics, stores, store, models, index_name, standby, tracing
+            settings,
+            metrics,
+            stores,
+            store,
+            models,
+            index_name,
+            standby,
+            tracing,
+            brought.question_tier,
         )
         search = search_services.build(
             settings,
@@ -322,6 +333,8 @@ async def _join_rooms(
         ):
             yield services
             await caches.answers.drain_background()
+            if caches.question_tier is not None:
+                await caches.question_tier.drain_background()
             await search.shards.close()
             threads.close()
 

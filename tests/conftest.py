@@ -262,6 +262,14 @@ async def fresh_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIt
     await databases.drop(name)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compared_searches() -> Iterator[None]:
+    """Most tests have no service that would make a search costly."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("NEARHIT_SIMILAR_QUESTIONS_SEARCHES", "all")
+        yield
+
+
 @cache
 def _common_settings() -> Settings:
     """What all tests have in common; to read settings takes 50 ms."""
@@ -275,7 +283,6 @@ def _common_settings() -> Settings:
         public_documents=True,  # each tenant still has to ask for them
         shard_bytes_max=0,  # answers from shards are not in Redis, which most tests are about
         cache_audit_per_mille=0,  # which answers are audited is chosen at random
-        semantic_searches="all",  # most tests have no service that would make a search costly
     )
 
 

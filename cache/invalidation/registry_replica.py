@@ -8,10 +8,10 @@ may hold entries that are gone already: dropping them again does no harm.
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from functools import partial
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from cache.protocol import Revisions
-from cache.question_index import QuestionIndex
 from cache.redis.codec import EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
 from common.shares.cache import FairCache
@@ -50,6 +50,16 @@ class DependencyIndex(Protocol[N_contra]):
     def invalidated(self, changes: N_contra, /) -> Collection[str]: ...
 
 
+class QuestionIndex(Protocol):
+    """The questions of all entries of one tenant; an entry without one has an empty record."""
+
+    def add(self, key: str, record: bytes, /) -> None: ...
+    def discard(self, key: str, /) -> None: ...
+
+
+NewQuestions: TypeAlias = Callable[[], QuestionIndex]
+
+
 @dataclass(frozen=True, slots=True)
 class _ReplicaRecord:
     """as_of: None if the entry's header is unreadable."""
@@ -62,20 +72,26 @@ class RegistryReplica(Generic[N]):
     """The replica of one tenant's registry, under one nonce at a time.
 
     drain_lock: serialises drains; a drain that has waited for it mostly finds its change drained.
-    questions:  the questions that the entries answer.
+    questions:  that the entries answer; None if no tier compares them.
     """
 
-    def __init__(self, store: RedisStore, new_index: Callable[[], DependencyIndex[N]]) -> None:
+    def __init__(
+        self,
+        store: RedisStore,
+        new_index: Callable[[], DependencyIndex[N]],
+        new_questions: NewQuestions | None = None,
+    ) -> None:
         self.drain_lock = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._store = store
         self._new_index = new_index
+        self._new_questions = new_questions
         self._nonce = ""
         self._after = 0
         self._records: dict[str, _ReplicaRecord] = {}
         self._dropped: dict[str, int] = {}
         self._index = new_index()
-        self.questions = QuestionIndex()
+        self.questions = new_questions and new_questions()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -175,12 +191,14 @@ class RegistryReplica(Generic[N]):
             sequence, None if header is None else header.version.as_of
         )
         self._index.add(key, b"" if header is None else header.dependencies)
-        self.questions.add(key, b"" if header is None else header.question)
+        if self.questions is not None:
+            self.questions.add(key, b"" if header is None else header.question)
 
     def _forget(self, key: str) -> None:
         del self._records[key]
         self._index.discard(key)
-        self.questions.discard(key)
+        if self.questions is not None:
+            self.questions.discard(key)
 
     def _has_too_much(self, count: int) -> bool:
         """Whether too many of the replica's entries are gone, if the registry holds `count`."""
@@ -192,21 +210,25 @@ class RegistryReplica(Generic[N]):
         self._records = {}
         self._dropped.clear()
         self._index = self._new_index()
-        self.questions = QuestionIndex()
+        self.questions = self._new_questions and self._new_questions()
 
 
 class RegistryReplicas(Generic[N]):
     """The replicas of this worker's tenants; for lack of room the largest is dropped."""
 
-    def __init__(self, store: RedisStore, new_index: Callable[[], DependencyIndex[N]]) -> None:
-        self._store = store
-        self._new_index = new_index
+    def __init__(
+        self,
+        store: RedisStore,
+        new_index: Callable[[], DependencyIndex[N]],
+        new_questions: NewQuestions | None = None,
+    ) -> None:
+        self._new_replica = partial(RegistryReplica, store, new_index, new_questions)
         size_max = max(ENTRIES_MAX, 3 * store.entries_max)
         self._replicas: FairCache[str, RegistryReplica[N]] = FairCache(size_max, _weight)
 
     def get(self, tenant: str) -> RegistryReplica[N]:
         """The tenant's replica; putting it back weighs it anew, and may evict others."""
-        replica = self._replicas.pop(tenant) or RegistryReplica(self._store, self._new_index)
+        replica = self._replicas.pop(tenant) or self._new_replica()
         self._replicas.put(tenant, tenant, replica)
         return replica
 

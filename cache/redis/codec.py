@@ -70,7 +70,7 @@ class Entry:
     """A cached answer.
 
     dependencies: the encoded dependency record, read by the `DependencyIndex`.
-    question:     the encoded question, for the semantic tier; empty if it takes no part.
+    question:     the encoded question, for an extension's tier; empty if it takes no part.
     body:         the bytes of the response.
     """
 

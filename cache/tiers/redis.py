@@ -32,7 +32,7 @@ class RedisTier:
         self._count = count
 
     async def look(self, run: LookupRun) -> ServedAnswer | None:
-        """A run that no similar question can answer asks for the fill lock in the same trip."""
+        """A run that only computing can answer then asks for the fill lock in the same trip."""
         if run.lookup.question is None:
             return await self.look_to_fill(run)
         run.snapshot = await self.snapshot(run)

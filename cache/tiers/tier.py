@@ -1,12 +1,11 @@
 """What tiers have in common: the two calls, and the run of one lookup through them."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from cache.lookup import CacheLookup, Compute, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import CacheSnapshot
-from cache.semantic.semantic_tier import SimilarAnswer
 
 
 @dataclass(eq=False, slots=True)
@@ -16,7 +15,8 @@ class LookupRun:
     revisions:  at which the answer has to be correct; they name all that it depends on.
     snapshot:   of Redis; None if it was not asked, or is unavailable.
     lock_token: by which Redis knows this run; empty while it has not asked for the fill lock.
-    similar:    the answer of a similar question, which was not good enough to be served.
+    found:      what a tier of an extension has found, for its `keep` to compare.
+    is_sampled: whether the answer of that tier is served, and computed in the background too.
     compute:    None if the answer is computed already.
     computed:   None until the answer has been computed.
     is_stored:  whether Redis has taken the answer, and thereby released the lock.
@@ -27,7 +27,8 @@ class LookupRun:
     compute: Compute | None = None
     snapshot: CacheSnapshot | None = None
     lock_token: str = ""
-    similar: SimilarAnswer | None = None
+    found: Any = None
+    is_sampled: bool = False
     computed: ComputedAnswer | None = None
     is_stored: bool = False
 

@@ -18,7 +18,7 @@ def check(settings: Settings, name: str) -> None:
 
     Raises `CommandError` and `EmbedderRefused`.
     """
-    static_model.check()  # similar questions and the chunker by tokens use it, with every embedder
+    static_model.check()  # the chunker by tokens uses it, with every embedder
     kind, rest = _find(settings, name)
     kind.check(rest)
 

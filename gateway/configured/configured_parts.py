@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel
 
+from gateway.caching.question_tier import ConfiguredQuestionTier
 from gateway.configured import (
     configured_reranker,
     configured_tracing,
@@ -33,6 +34,7 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
         open_access_log=of_one_extension.find(
             settings, lambda each: each.access_log, "record reads and refused requests"
         ),
+        question_tier=question_tier(settings, own),
         contributions=contributions(switched_on(settings.extensions_off), own),
     )
 
@@ -47,3 +49,15 @@ def search_steps(settings: Settings) -> OpenSearchSteps | None:
     return of_one_extension.find(
         settings, lambda each: each.search_steps, "bring steps of searches"
     )
+
+
+def question_tier(
+    settings: Settings, own: Mapping[str, BaseModel]
+) -> ConfiguredQuestionTier | None:
+    """What answers a search with what another question was answered. Raises `CommandError`.
+
+    own: the settings of each extension that is on.
+    """
+    kinds = of_one_extension.by_name(settings, lambda each: each.question_tier, "compare questions")
+    tiers = (ConfiguredQuestionTier(kind, own[name]) for name, kind in kinds.items())
+    return next(tiers, None)

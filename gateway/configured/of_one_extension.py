@@ -1,6 +1,6 @@
 """What one extension alone may bring, such as what verifies web tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gateway.errors import CommandError
@@ -16,6 +16,13 @@ def find(settings: Settings, part: Callable[[Extension[Any]], T | None], do: str
 
     do: what those extensions do that bring it.
     """
+    return next(iter(by_name(settings, part, do).values()), None)
+
+
+def by_name(
+    settings: Settings, part: Callable[[Extension[Any]], T | None], do: str
+) -> Mapping[str, T]:
+    """As `find`, by the name of its extension; empty if none brings it."""
     brought = {
         name: found
         for name, extension in switched_on(settings.extensions_off).items()
@@ -24,7 +31,7 @@ def find(settings: Settings, part: Callable[[Extension[Any]], T | None], do: str
     if len(brought) > 1:
         names = " and ".join(brought)
         raise CommandError(f"{names} {do}: add one to NEARHIT_EXTENSIONS_OFF")
-    return next(iter(brought.values()), None)
+    return brought
 
 
 def require(

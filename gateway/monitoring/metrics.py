@@ -17,7 +17,7 @@ from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.monitoring.work_metrics import WorkMetrics
 
 _BUCKETS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
-_TIERS = ("memory", "redis", "semantic", "miss")
+_TIERS = ("memory", "redis", "miss")
 # A series that begins with its first event shows no increase, so no alert would see that event.
 _ALERTED = ("unavailable", "unreadable")
 
@@ -110,13 +110,14 @@ class Metrics:
         self._statements = SummedHistogram(statements, _BUCKETS_S)
         self.statement: Callable[[str, float], None] = self._statements.observe
         self._llm_tokens = cache(llm_tokens.labels)
+        self.cache_tiers = {*_TIERS}  # an extension may add one
         for event in _ALERTED:
             self._events(event)
         for kind in ("query", "batch"):
             self._embedding_failures(kind)
 
     def cache_event(self, event: str, amount: int = 1) -> None:
-        counter = self._lookups if event in _TIERS else self._events
+        counter = self._lookups if event in self.cache_tiers else self._events
         counter(event).inc(amount)
 
     def shard_event(self, event: str) -> None:

@@ -17,13 +17,13 @@ from index.search.sight_reader import Sight, SightReader
 class AnswerKey:
     """The key of the answer to one search at one audience revision.
 
-    question_group: as in `SearchRequest`.
+    sight: the digest of what its callers see; empty if they are those with equal grants.
     own_key: of callers with equal grants; None if `key` is that one.
     revisions: at which the answer has to be correct, with the audience revision of the key.
     """
 
     key: str
-    question_group: str
+    sight: bytes
     own_key: str | None
     revisions: Revisions
 
@@ -33,9 +33,9 @@ def known_key(sights: SightReader, search: SearchRequest, revisions: Revisions) 
     audience = revisions.audiences.get(search.scope.tenant)
     if audience is None or not search.principal.shares_answers:
         return _by_grants(search, revisions)
-    keys = search.keys_seen.get((revisions.history, audience))
-    if keys is not None:
-        return AnswerKey(*keys, search.own_key, revisions)
+    seen = search.keys_seen.get((revisions.history, audience))
+    if seen is not None:
+        return AnswerKey(*seen, search.own_key, revisions)
     sight = sights.known(search.scope, revisions.history, audience)
     return None if sight is None else _by_sight(search, sight, revisions)
 
@@ -90,9 +90,9 @@ def latest_key(sights: SightReader, search: SearchRequest) -> AnswerKey | None:
 def _by_sight(search: SearchRequest, sight: Sight, revisions: Revisions) -> AnswerKey:
     if sight.digest is None:
         return _by_grants(search, revisions)
-    keys = search.keys_of(sight.history, sight.audience_revision, sight.digest)
-    return AnswerKey(*keys, search.own_key, revisions)
+    key = search.key_of(sight.history, sight.audience_revision, sight.digest)
+    return AnswerKey(key, sight.digest, search.own_key, revisions)
 
 
 def _by_grants(search: SearchRequest, revisions: Revisions) -> AnswerKey:
-    return AnswerKey(search.own_key, search.own_question_group, None, revisions.without_audiences())
+    return AnswerKey(search.own_key, b"", None, revisions.without_audiences())

@@ -4,7 +4,7 @@ asked     a `SearchRequest`: the scope, the canonical query, and the keys of the
 proof     who the caller is and which revision is current: by the counters of the tenant, which are
           read once for all waiting requests, or by the search's own statement if that is likely
           to be the only one (`may_compute_first`)
-tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
+tiers     memory, Redis, one of an extension, computing: `cache/answers.py` asks them in this order
 record    in one log for the read log, the statistics and the metrics; the watchers of extensions
 
 A request with a known head comes from `gateway/http/known_heads.py`, any other from a handler.
@@ -150,7 +150,7 @@ def may_compute_first(
         # The caller is known at a history that was seen lately, and names no revision.
         authenticator.may_confirm_at(request.principal, freshness)
         and not request.asks_in_vain  # the tenant's choice of what to receive may refuse it
-        and not request.own_question_group  # a similar question may have the answer
+        and not request.is_compared  # another question's answer may serve it
         and not services.searcher.has_standby  # it may be behind
         and services.stores.database.is_watched  # another server would be noticed
         and _is_from_shards(services, request)  # computing takes no longer than Redis
@@ -205,9 +205,10 @@ async def _cache_lookup(
     services: SearchServices, search: SearchRequest, keyed: AnswerKey
 ) -> CacheLookup:
     question = None
-    if keyed.question_group:
+    if search.is_compared and services.question_tier is not None:
+        group = search.group_of(keyed.sight)
         with bill_to(search.scope.tenant):
-            question = await services.similarity.question(keyed.question_group, search.query.text)
+            question = await services.question_tier.question(group, search.query.text)
     is_shared = question is not None or not _is_from_shards(services, search)
     return CacheLookup(search.scope.tenant, keyed.key, question, is_shared, keyed.own_key)
 

@@ -37,8 +37,8 @@ def response_headers(
 
 def cache_status(served: ServedAnswer) -> bytes:
     """A member of `Cache-Status`: RFC 9211."""
-    if served.tier == "semantic":
-        return b'nearhit; hit; detail="semantic %.3f"' % served.similarity
+    if served.detail:
+        return b'nearhit; hit; detail="%b"' % served.detail.encode()
     return _CACHE_STATUS[served.tier, served.stored]
 
 

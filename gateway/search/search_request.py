@@ -1,5 +1,6 @@
 """A search as it is executed: a canonical query, and the scope that the principal may read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from cache.keys import answer_key
@@ -23,9 +24,9 @@ class SearchRequest:
     edition:            of the answers.
     form:               digest of the query without its text, which requests of one form share.
     own_key:            equal only for callers with equal grants.
-    own_question_group: questions of one group may share answers; empty if this one shares none.
-    keys_seen:          a key and a question group by history and audience revision, for those who
-                        see the same; a memory of `keys_of`.
+    is_compared:        whether another question's answer may serve it.
+    keys_seen:          a key and what it was made with, by history and audience revision, for those
+                        who see the same; a memory of `key_of`.
     """
 
     principal: Principal
@@ -35,24 +36,26 @@ class SearchRequest:
     edition: str
     form: bytes
     own_key: str
-    own_question_group: str
-    keys_seen: dict[tuple[str, int], tuple[str, str]] = field(
+    is_compared: bool = False
+    keys_seen: dict[tuple[str, int], tuple[str, bytes]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
-    def keys_of(self, history: str, audience_revision: int, sight: bytes) -> tuple[str, str]:
-        """The key and the question group of those who see the same.
+    def key_of(self, history: str, audience_revision: int, sight: bytes) -> str:
+        """The key of those who see the same.
 
         sight: the digest of what the scope sees at this audience revision of this history.
         """
-        tenant, text = self.scope.tenant, self.query.text
-        key = _key(tenant, sight, self.form, text, self.edition)
-        group = _key(tenant, sight, self.form, "", self.edition) if self.own_question_group else ""
-        keys = (key, group)
+        key = _key(self.scope.tenant, sight, self.form, self.query.text, self.edition)
         if len(self.keys_seen) >= _KEYS_SEEN_MAX:
             self.keys_seen.clear()
-        self.keys_seen[history, audience_revision] = keys
-        return keys
+        self.keys_seen[history, audience_revision] = (key, sight)
+        return key
+
+    def group_of(self, sight: bytes) -> str:
+        """The key without the text, of questions that may be compared. sight: as of the key."""
+        scope_digest = sight or self.scope.fingerprint
+        return _key(self.scope.tenant, scope_digest, self.form, "", self.edition)
 
     def asking(self, question: str) -> "SearchRequest":
         """The same search with another question, which is valid and has no space around it."""
@@ -66,7 +69,7 @@ class SearchRequest:
             self.edition,
             self.form,
             _key(tenant, grants, self.form, text, self.edition),
-            self.own_question_group,
+            self.is_compared,
         )
 
     @property
@@ -82,12 +85,11 @@ def build_search_request(
     *,
     edition: str,
     postprocessors: PostprocessorNames,
-    compares_all: bool,
+    compares: Callable[[Query], bool] | None,
 ) -> SearchRequest:
     """The search, restricted to what the principal may see. edition: of the answers.
 
-    compares_all: whether also a search that no service and no language model reranks may get the
-        answer of a similar question.
+    compares: whether a search that allows it may get the answer of another question.
     """
     names = [name for name in body.scopes if name in principal.scopes]
     readable = scope.resolve(
@@ -106,28 +108,14 @@ def build_search_request(
     tenant, grants = readable.tenant, readable.fingerprint
     form = query.asking("").digest
     key = _key(tenant, grants, form, query.text, edition)
-    is_compared = body.semantic == "bounded" and _may_be_compared(query, compares_all=compares_all)
-    group = _key(tenant, grants, form, "", edition) if is_compared else ""
-    return SearchRequest(principal, body, readable, query, edition, form, key, group)
+    is_compared = body.semantic == "bounded" and compares is not None and compares(query)
+    return SearchRequest(principal, body, readable, query, edition, form, key, is_compared)
 
 
 def _key(tenant: str, scope_digest: bytes, form: bytes, text: str, edition: str) -> str:
-    """Of an answer; of a question group without the text."""
+    """Of an answer; of a group of questions without the text."""
     query = form + text.encode()
     return answer_key(tenant=tenant, scope=scope_digest, query=query, edition=edition)
-
-
-def _may_be_compared(query: Query, *, compares_all: bool) -> bool:
-    """A compressed context holds what fits one question; comparing hits would not judge that.
-
-    Whether questions are similar is judged by their texts, which say nothing of an own vector.
-    """
-    if query.vector is not None:
-        return False
-    processing = query.postprocessing
-    if processing is None:
-        return compares_all
-    return processing.compressor is None and (compares_all or processing.has_costly_ranker)
 
 
 def require_question(body: SearchBody, path: str = "") -> None:

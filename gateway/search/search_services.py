@@ -11,7 +11,7 @@ from common.shares.threads import FairThreads
 from common.version import VERSION
 from gateway import problems
 from gateway.caching.cache_services import CacheServices
-from gateway.caching.question_similarity import QuestionSimilarity
+from gateway.caching.question_tier import QuestionTier
 from gateway.http.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.answer_log import AnswerLog
@@ -38,7 +38,6 @@ from index.tenants.principals import Principal
 HeaderMaker: TypeAlias = Callable[[bytes, SearchRequest, ServedAnswer], Awaitable[Header]]
 
 _FAST_EMBEDDERS = {"static", "test"}  # faster than a lookup in Redis
-_CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class SearchServices:
     fields_off: of bodies, each with the name of the extension that serves it, which is off.
     watchers: of extensions, called with each request and its answer while a caller waits.
     preferred_headers: likewise, by the preference that asks for one.
+    question_tier: None if no extension brings one.
     """
 
     settings: Settings
@@ -58,7 +58,7 @@ class SearchServices:
     sights: SightReader
     shards: ResidentShards
     answers: Answers
-    similarity: QuestionSimilarity
+    question_tier: QuestionTier | None
     builder: AnswerBuilder
     read_log: ReadLog
     answer_log: AnswerLog
@@ -155,10 +155,7 @@ def build(
         build_search_request,
         edition=f"{version} {settings.confidence_min}",
         postprocessors=PostprocessorNames() if steps is None else steps.names,
-        compares_all=settings.semantic_searches == "all"
-        or not _CHEAP_EMBEDDERS.issuperset(
-            map(configured_embedders.kind, configured_embedders.names(settings))
-        ),
+        compares=None if caches.question_tier is None else caches.question_tier.compares,
     )
     builder = AnswerBuilder(steps, postprocessing, metrics.search)
     return SearchServices(
@@ -170,7 +167,7 @@ def build(
         sights=SightReader(nearest, threads),
         shards=shards,
         answers=caches.answers,
-        similarity=caches.similarity,
+        question_tier=caches.question_tier,
         builder=builder,
         read_log=read_log,
         answer_log=answer_log,

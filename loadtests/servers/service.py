@@ -27,7 +27,7 @@ UNLIMITED = {
     "NEARHIT_PUBLIC_DOCUMENTS": "true",
 }
 # Measures the answers of similar questions although the searches call no model.
-COMPARE_ALL = {"NEARHIT_SEMANTIC_SEARCHES": "all"}
+COMPARE_ALL = {"NEARHIT_SIMILAR_QUESTIONS_SEARCHES": "all"}
 
 
 @dataclass(frozen=True, slots=True)

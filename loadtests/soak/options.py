@@ -9,7 +9,7 @@ SETTINGS = {
     "NEARHIT_REDIS_TIMEOUT_S": "0.1",  # the load generator delays Redis on a busy machine
     "NEARHIT_LOG_LEVEL": "error",
     "NEARHIT_PUBLIC_DOCUMENTS": "true",
-    "NEARHIT_SEMANTIC_SEARCHES": "all",  # its searches call no model
+    "NEARHIT_SIMILAR_QUESTIONS_SEARCHES": "all",  # its searches call no model
     "NEARHIT_DOCUMENT_INLINE_BYTES_MAX": "16000",  # some of the documents are longer
     "NEARHIT_PRICES": "embedding=1",  # so that a budget can be spent
     "NEARHIT_JOB_LEASE_S": "2",  # the jobs of a killed worker are taken over within the soak

@@ -97,16 +97,6 @@ class Client(Transport):
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
 
-    def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
-        """Get the measured error of answers to similar questions."""
-        return self.call("GET", "/v1/cache/semantic", headers=headers)
-
-    def put_semantic(
-        self, *, headers: Headers = None, **fields: Unpack[types.SemanticBody]
-    ) -> types.SemanticAnswer:
-        """Set the maximum share of wrong answers to similar questions."""
-        return self.call("PUT", "/v1/cache/semantic", body=fields, headers=headers)
-
     def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
         """List the types of problems, with causes and remedies."""
         return self.call("GET", "/v1/problems", headers=headers)
@@ -576,6 +566,16 @@ class Client(Transport):
         """Run many searches at one revision."""
         return self.call("POST", "/v1/search/batch", body=fields, headers=headers)
 
+    def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
+        """Get the measured error of answers to similar questions."""
+        return self.call("GET", "/v1/cache/semantic", headers=headers)
+
+    def put_semantic(
+        self, *, headers: Headers = None, **fields: Unpack[types.SemanticBody]
+    ) -> types.SemanticAnswer:
+        """Set the maximum share of wrong answers to similar questions."""
+        return self.call("PUT", "/v1/cache/semantic", body=fields, headers=headers)
+
     def list_sources(
         self, *, cursor: str | None = None, headers: Headers = None
     ) -> types.SourcesAnswer:
@@ -766,16 +766,6 @@ class AsyncClient(AsyncTransport):
     ) -> types.TenantInventoryAnswer:
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return await self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
-
-    async def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
-        """Get the measured error of answers to similar questions."""
-        return await self.call("GET", "/v1/cache/semantic", headers=headers)
-
-    async def put_semantic(
-        self, *, headers: Headers = None, **fields: Unpack[types.SemanticBody]
-    ) -> types.SemanticAnswer:
-        """Set the maximum share of wrong answers to similar questions."""
-        return await self.call("PUT", "/v1/cache/semantic", body=fields, headers=headers)
 
     async def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
         """List the types of problems, with causes and remedies."""
@@ -1267,6 +1257,16 @@ class AsyncClient(AsyncTransport):
     ) -> types.SearchBatchAnswer:
         """Run many searches at one revision."""
         return await self.call("POST", "/v1/search/batch", body=fields, headers=headers)
+
+    async def get_semantic(self, *, headers: Headers = None) -> types.SemanticAnswer:
+        """Get the measured error of answers to similar questions."""
+        return await self.call("GET", "/v1/cache/semantic", headers=headers)
+
+    async def put_semantic(
+        self, *, headers: Headers = None, **fields: Unpack[types.SemanticBody]
+    ) -> types.SemanticAnswer:
+        """Set the maximum share of wrong answers to similar questions."""
+        return await self.call("PUT", "/v1/cache/semantic", body=fields, headers=headers)
 
     async def list_sources(
         self, *, cursor: str | None = None, headers: Headers = None

@@ -18,8 +18,6 @@ from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, problem_endpoints, root
 from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
-from gateway.caching import semantic_endpoints, semantic_schemas
-from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
     deletion,
     deletion_schemas,
@@ -31,7 +29,7 @@ from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.http import parameters
 from gateway.http.request_context import RequestContext
-from gateway.http.route import ApiRoute, body_limit
+from gateway.http.route import ApiRoute
 from gateway.http.static_content import StaticContent
 from gateway.installed_extensions import switched_on
 from gateway.schemas import QueuedAnswer
@@ -140,27 +138,6 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
     ),
 )
 
-_CACHE: tuple[ApiRoute[CacheServices], ...] = (
-    ApiRoute(
-        "GET",
-        "/v1/cache/semantic",
-        semantic_endpoints.get_semantic,
-        needs="admin",
-        summary="Get the measured error of answers to similar questions",
-        answer=semantic_schemas.SemanticAnswer,
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/cache/semantic",
-        semantic_endpoints.put_semantic,
-        needs="admin",
-        summary="Set the maximum share of wrong answers to similar questions",
-        body=semantic_schemas.SemanticBody,
-        body_bytes_max=body_limit(1_024),
-        answer=semantic_schemas.SemanticAnswer,
-    ),
-)
-
 _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
     ApiRoute(
         "GET",
@@ -223,7 +200,6 @@ def _in_room(
 _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
-    *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
 )

@@ -46,3 +46,6 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield lambda: configured_reranker.find(
         settings, extension_settings.read(settings.extensions_off)
     )
+    yield lambda: configured_parts.question_tier(
+        settings, extension_settings.read(settings.extensions_off)
+    )

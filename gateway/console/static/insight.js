@@ -76,7 +76,7 @@ async function fetchAll(days, signal) {
     isOn("curation") && get("/v1/curation", { state: "open" }),
     get("/v1/usage", days),
     isOn("jobs") && get("/v1/ingest/status"),
-    get("/v1/cache/semantic"),
+    isOn("similar_questions") && get("/v1/cache/semantic"),
   ]);
   return { step, searches, asked, open, usage, status, semantic };
 }
@@ -89,7 +89,7 @@ function view(days, data, reload) {
     data.asked && h("div", { class: "columns" }, askedCard(data.asked, reload), openCard(data.open)),
     h("div", { class: "columns" }, latencyCard(data.searches), auditCard(data)),
     h("div", { class: "columns" }, costCard(days, data.usage), quotaCard(data.usage.quotas)),
-    semanticCard(data.semantic),
+    data.semantic && semanticCard(data.semantic),
   ];
 }
 

@@ -82,7 +82,7 @@ export function searchForm() {
   const flags = [
     ["explain", [true, checkbox("explain the scores", { checked: true, name: "explain" })]],
     ["semantic", ["bounded", checkbox("accept the cached answer of a similar question", { name: "semantic" })]],
-  ];
+  ].filter(([name]) => name !== "semantic" || isOn("similar_questions"));
   const counts = checkbox("count the documents by source, language and tag", { name: "facets" });
   const typed = checkbox("search while I type", { checked: true, name: "typing" });
   const written = checkbox("Write an answer", { name: "answer" });

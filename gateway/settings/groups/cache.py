@@ -64,13 +64,6 @@ class CacheSettings(BaseSettings):
         le=1000,
         description="share of cached answers, per thousand, that are recomputed and compared",
     )
-    semantic_searches: Literal["costly", "all"] = Field(
-        "costly",
-        description="which searches with `semantic: bounded` may get the answer of a similar "
-        "question. `costly`: those that call a remote or large embedder, or that a service or a "
-        "language model reranks; comparing questions costs more than any other search. `all`: also "
-        "the others, to measure. Searches with a compressed context never do",
-    )
     audit_log: Literal["all", "changes", "off"] = Field(
         "all",
         description="what the audit log records: `all` changes, refused requests and reads, only "

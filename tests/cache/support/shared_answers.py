@@ -7,7 +7,6 @@ between that and its fill. Each answer is compared with a fresh one at the revis
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -24,13 +23,10 @@ from cache.invalidation.registry_replica import RegistryReplicas
 from cache.keys import answer_key
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
-from cache.semantic.pair_stats import PairStats
-from cache.semantic.semantic_tier import SemanticTier
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.model.sight import sight_digest
 from tests.cache.support.histories import HISTORY
 from tests.cache.support.single_store import store_on
-from tests.cache.support.worker import FakeJudge, FakePairStore
 
 TENANT = "acme"
 SCOPES = [
@@ -292,13 +288,11 @@ class SharedAnswersPlay:
         invalidation = Invalidation(
             store, replicas, self._truth, lambda _event, _amount=1: None, lambda _seconds: None
         )
-        stats = PairStats(FakePairStore(), time.monotonic)
         answers = Answers(
             1_000_000,
             store,
             invalidation,
             LocalInvalidation(self._truth, ScopedIndex),
-            SemanticTier(store, replicas, FakeJudge(), stats),
             lambda _event, _amount=1: None,
         )
         return CachingProcess(answers, invalidation)

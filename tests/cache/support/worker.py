@@ -1,7 +1,6 @@
 """One process's cache, and the truth that it is to keep up with."""
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -9,13 +8,11 @@ from cache.answers import Answers
 from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
-from cache.invalidation.registry_replica import RegistryReplicas
+from cache.invalidation.registry_replica import NewQuestions, RegistryReplicas
 from cache.lookup import CacheLookup, Compute, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
-from cache.semantic.error_limit import PairCounts
-from cache.semantic.pair_stats import PairStats, TenantStats
-from cache.semantic.semantic_tier import SemanticTier
+from cache.tiers.tier import Tier
 from tests.cache.support.histories import HISTORY, at
 
 
@@ -94,36 +91,6 @@ def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
     return not needed or changed is None or not needed.isdisjoint(changed)
 
 
-class FakeJudge:
-    """To whom questions are alike unless one of them holds a number."""
-
-    def may_share(self, cached: str, asked: str) -> bool:
-        return cached.isalpha() and asked.isalpha()
-
-    def hits(self, body: bytes) -> list[int]:
-        """An answer's letters are its hits."""
-        return list(body)
-
-
-class FakePairStore:
-    """Counts that other workers may share."""
-
-    def __init__(self) -> None:
-        self.error_max = 0.01
-        self.counts = PairCounts()
-        self.is_away = False
-
-    async def read(self, _tenant: str) -> TenantStats:
-        if self.is_away:
-            raise ChangeFeedUnavailable
-        return TenantStats(self.error_max, self.counts)
-
-    async def add(self, _tenant: str, counts: PairCounts) -> None:
-        if self.is_away:
-            raise ChangeFeedUnavailable
-        self.counts += counts
-
-
 class CacheWorker:
     """A cache over a store and a truth that others may share, and what it counted."""
 
@@ -132,24 +99,24 @@ class CacheWorker:
         store: RedisStore,
         truth: FakeChangeLog,
         *,
-        ledger: FakePairStore | None = None,
-        clock_s: Callable[[], float] = time.monotonic,
         drops_max: int = 1_000,
-        chance: Callable[[], float] = lambda: 1.0,
+        new_questions: NewQuestions | None = None,
+        comparing: Callable[[RegistryReplicas[Changed]], Tier] | None = None,
     ) -> None:
         self.events: list[str] = []
-        self.mirrors: RegistryReplicas[Changed] = RegistryReplicas(store, FakeDependencyIndex)
+        self.mirrors: RegistryReplicas[Changed] = RegistryReplicas(
+            store, FakeDependencyIndex, new_questions
+        )
         self.drains_s: list[float] = []
         self.invalidation = Invalidation(
-            store, self.mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
+            store, self.mirrors, truth, self.count, self.drains_s.append, drops_max=drops_max
         )
-        self.stats = PairStats(ledger or FakePairStore(), clock_s)
-        semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.stats, chance)
         local = LocalInvalidation(truth, FakeDependencyIndex)
-        self.answers = Answers(1_000_000, store, self.invalidation, local, semantic, self._count)
+        tier = None if comparing is None else comparing(self.mirrors)
+        self.answers = Answers(1_000_000, store, self.invalidation, local, self.count, tier)
 
     async def ask(self, key: str, index: Compute, **revisions: int) -> ServedAnswer:
-        """Of acme, what nobody else's question may answer."""
+        """Of acme, what no other question may answer."""
         return await self.answers.get_or_compute(CacheLookup("acme", key), at(**revisions), index)
 
     async def ask_locally(self, key: str, index: Compute, **revisions: int) -> ServedAnswer:
@@ -157,5 +124,5 @@ class CacheWorker:
         lookup = CacheLookup("acme", key, is_shared=False)
         return await self.answers.get_or_compute(lookup, at(**revisions), index)
 
-    def _count(self, event: str, amount: int = 1) -> None:
+    def count(self, event: str, amount: int = 1) -> None:
         self.events += [event] * amount

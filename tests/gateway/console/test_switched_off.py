@@ -15,7 +15,10 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 pytestmark = pytest.mark.anyio
 
 
-OFF = "answers,curation,evaluation,faqs,mcp,plans,rag,search_as,vector_stores,why_not"
+OFF = (
+    "answers,curation,evaluation,faqs,mcp,plans,rag,search_as,similar_questions,vector_stores,"
+    "why_not"
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +101,7 @@ async def test_a_question_is_asked_with_nothing_that_is_off(
 
     await expect(console.page.get_by_label("explain the scores")).to_be_visible()
     await expect(console.page.get_by_label("Rerank")).to_have_count(0)
+    await expect(console.page.get_by_label("of a similar question")).to_have_count(0)
     await expect(console.page.get_by_text("See as somebody else")).to_have_count(0)
 
 

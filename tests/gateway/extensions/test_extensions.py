@@ -78,6 +78,7 @@ OWN = (
     "search_as",
     "search_batch",
     "search_command",
+    "similar_questions",
     "sources",
     "sources_git",
     "sources_records",
@@ -296,7 +297,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
 
     paths = (
         "scim|vector_stores|faq|curation|confidence|gates|questions|strategies|plan|subscriptions|"
-        "/answer|compress|search/"
+        "/answer|compress|search/|cache/"
     )
     assert not [path for path in described if re.search(paths, path)]
     assert tools == ["search", "fetch", "list_sources"]

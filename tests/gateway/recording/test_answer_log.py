@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from cache.lookup import ServedAnswer, Tier
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.recording.answer_log import BODIES_BYTES_MAX, PENDING_MAX, AnswerLog, LoggedAnswer
 from index.model.query import Query
@@ -13,7 +13,7 @@ BEN = replace(ANA, digest=b"ben", key_id="key_ben", subject="ben")
 QUERY = Query("annual leave")
 
 
-def answer(body: bytes = b"{}", key: str = "key", tier: Tier = "memory") -> ServedAnswer:
+def answer(body: bytes = b"{}", key: str = "key", tier: str = "memory") -> ServedAnswer:
     return ServedAnswer(body, Revisions("h", {"acme": 1}), tier, key)
 
 

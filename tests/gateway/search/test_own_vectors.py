@@ -248,8 +248,7 @@ def test_a_written_answer_takes_no_vector() -> None:
 async def test_no_similar_question_answers_a_vector(
     settings: Settings, embedder: Embedder, holiday: list[float], cooking: list[float]
 ) -> None:
-    own = settings.model_copy(update={"semantic_searches": "all"})
-    async with running(own, embedder) as gateway:
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         admin = await gateway.caller("ada", tenant="acme", roles=["writer", "admin"])
         await admin.put("leave", TEXTS["leave"])

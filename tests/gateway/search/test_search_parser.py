@@ -37,7 +37,10 @@ RESTS = [
 
 def new_parser() -> SearchParser:
     request_of = partial(
-        build_search_request, edition="1", postprocessors=PostprocessorNames(), compares_all=True
+        build_search_request,
+        edition="1",
+        postprocessors=PostprocessorNames(),
+        compares=lambda _: True,
     )
     return SearchParser(request_of)
 
@@ -97,7 +100,7 @@ def test_a_form_is_validated_once_for_each_principal() -> None:
             body,
             edition="1",
             postprocessors=PostprocessorNames(),
-            compares_all=False,
+            compares=None,
         )
 
     parser = SearchParser(request_of)

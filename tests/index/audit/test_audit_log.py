@@ -11,6 +11,7 @@ import pytest
 
 from common.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.similar_questions.pair_store import PairStore
 from index.audit import audit_chain, audit_log
 from index.audit.audit_chain import AuditHead, Verified
 from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
@@ -18,7 +19,6 @@ from index.documents.document_store import DocumentStore
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
-from index.tenants.semantic_counts import SemanticCountStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 from tests.index.conftest import connected
@@ -75,7 +75,7 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
         await sources.put(
             "acme", "wiki", SourceConfig("git", {"url": "https://secret"}, None, True, None)
         )
-        await SemanticCountStore(database).set_error_max("acme", 0.02)
+        await PairStore(database, "", 0.01).set_error_max("acme", 0.02)
         reading = await sources.enqueue_sync("acme", "wiki", "ana")
         assert reading is not None
     with acting_as(OPERATOR):
@@ -122,7 +122,7 @@ async def test_what_changes_nothing_leaves_no_row(
     await keys.revoke("acme", "key_none")
     await keys.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
     await UsageStore(database).put_budget("nowhere", 1.0)
-    await SemanticCountStore(database).set_error_max("nowhere", 0.1)
+    await PairStore(database, "", 0.01).set_error_max("nowhere", 0.1)
     await DocumentStore(database).apply_all("acme", [])
 
     assert await rows(log) == before

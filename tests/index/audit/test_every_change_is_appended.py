@@ -80,7 +80,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/_ingest/source_origins.py claim",
         "gateway/extensions/_ingest/source_origins.py release",
         "index/tenants/usage.py add",
-        "index/tenants/semantic_counts.py add",
+        "gateway/extensions/similar_questions/pair_store.py add",
         "index/tenants/principals.py touch",
         "index/tenants/tenant_store.py begin_history",
         "index/tenants/keys.py forget_tokens",

@@ -8,7 +8,8 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from cache.semantic.error_limit import RULES
+from gateway.extensions.similar_questions.error_limit import PairCounts
+from gateway.extensions.similar_questions.pair_store import PairStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -18,7 +19,6 @@ from index.audit.audit_log import AuditLog
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder
-from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
 from tests.conftest import run_sql
 from tests.gateway.servers.database_proxy import database_proxy
@@ -32,7 +32,7 @@ PATH = "/v1/audit/log"
 SEEN_S_MAX = 60.0
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 QUESTION = "how many days of annual leave"
-GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
+INDEX_NAME = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}"
 
 
 @pytest.fixture
@@ -98,9 +98,7 @@ async def test_what_each_tier_showed_is_there(
     ben: Caller,
 ) -> None:
     async with connected(database_url) as database:  # a similar question's answer will do
-        await SemanticCountStore(database).add(
-            "acme", GENERATION, seen=500, verified=500, error_max=0.01, evidence_max=100
-        )
+        await PairStore(database, INDEX_NAME, 0.01).add("acme", PairCounts(500, 0, 500, 0))
     eve, similar = await gateway.caller("eve"), await gateway.caller("sim")
     await ada.put("leave", LEAVE, readers=["tenant"])
     await ada.put("secret", "Annual leave of the board.", readers=["user:nobody"])

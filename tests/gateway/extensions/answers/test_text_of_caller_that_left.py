@@ -82,5 +82,5 @@ async def test_a_piece_for_a_caller_that_left_does_not_end_the_text_of_another()
 def answered_search() -> AnsweredSearch:
     scope = Scope("acme", ("tenant",), (), "user:ana", public=False)
     body = SearchBody(query="leave")
-    request = SearchRequest(PRINCIPAL, body, scope, Query(text="leave"), "e", b"", "key", "")
+    request = SearchRequest(PRINCIPAL, body, scope, Query(text="leave"), "e", b"", "key")
     return AnsweredSearch(request, ServedAnswer(b"{}", REVISIONS, "miss"), b"")

@@ -33,7 +33,7 @@ class Receiver:
         scope = Scope(self.tenant, ("tenant",), (), "user:ana", public=False)
         body = SearchBody(query="leave")
         key = self.subscription_id
-        search = SearchRequest(self.principal, body, scope, Query(text="leave"), "e", b"", key, "")
+        search = SearchRequest(self.principal, body, scope, Query(text="leave"), "e", b"", key)
         with follower.watching(self):
             await follower.answer(self, search, Revisions("h", {self.tenant: 7}))
 

@@ -45,7 +45,7 @@ class Services:
         return AuthenticatedRequest(principal, REVISIONS, REVISIONS)
 
     def request_of(self, principal: Principal, body: Any) -> SearchRequest:
-        return SearchRequest(principal, body, SCOPE, Query(text="leave"), "e", b"", "key", "")
+        return SearchRequest(principal, body, SCOPE, Query(text="leave"), "e", b"", "key")
 
     def has_rights_of_now(self, _watcher: object) -> bool:
         return True

@@ -13,6 +13,7 @@ from tests.stub_openai import WIDTH, stub_openai
 
 pytestmark = pytest.mark.anyio
 
+SEARCHES = "NEARHIT_SIMILAR_QUESTIONS_SEARCHES"
 QUESTIONS = ("How many days of annual leave?", "How many days of annual leave??")
 OPENAI = {
     "embedder": "openai",
@@ -33,7 +34,7 @@ COMPARED: list[tuple[dict[str, str], list[tuple[dict[str, Any], bool]]]] = [
         [({"context": {"token_budget": 10, "compress": "model"}}, False)],
     ),
     (
-        {"semantic_searches": "all"},
+        {"searches": "all"},
         [({}, True), ({"context": EXTRACT}, False), ({"context": {"token_budget": 100}}, True)],
     ),
 ]
@@ -44,14 +45,14 @@ COMPARED: list[tuple[dict[str, str], list[tuple[dict[str, Any], bool]]]] = [
 async def test_a_cheap_search_and_a_compressed_text_are_compared_with_no_other(
     settings: Settings,
     embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
     gateway_settings: dict[str, str],
     cases: list[tuple[dict[str, Any], bool]],
 ) -> None:
+    monkeypatch.setenv(SEARCHES, gateway_settings.get("searches", "costly"))
     async with stub_openai() as stub:
-        update = {name: value.format(url=stub.url) for name, value in gateway_settings.items()} | {
-            "chat_base_url": stub.url
-        }
-        own = settings.model_copy(update={"semantic_searches": "costly"} | update)
+        update = {name: value.format(url=stub.url) for name, value in gateway_settings.items()}
+        own = settings.model_copy(update={"chat_base_url": stub.url} | update)
         async with running(own, embedder) as gateway:
             for fields, is_compared in cases:
                 pairs = await compared_pairs(gateway, **fields)
@@ -59,11 +60,12 @@ async def test_a_cheap_search_and_a_compressed_text_are_compared_with_no_other(
 
 
 @pytest.mark.thorough
-async def test_with_a_remote_embedder_each_bounded_search_is_compared(settings: Settings) -> None:
+async def test_with_a_remote_embedder_each_bounded_search_is_compared(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SEARCHES, "costly")
     async with stub_openai() as stub:
-        own = settings.model_copy(
-            update={"semantic_searches": "costly", "openai_base_url": stub.url, **OPENAI}
-        )
+        own = settings.model_copy(update={"openai_base_url": stub.url, **OPENAI})
         async with running(
             own, configured_embedders.make(own, "openai", lambda _kind, _tokens: None)
         ) as gateway:

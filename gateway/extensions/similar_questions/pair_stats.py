@@ -10,9 +10,9 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
-from cache.errors import ChangeFeedUnavailable
-from cache.semantic import error_limit
-from cache.semantic.error_limit import PairCounts
+from gateway.extensions.similar_questions import error_limit
+from gateway.extensions.similar_questions.error_limit import PairCounts
+from index.errors import DatabaseUnavailable
 
 _FRESH_S = 1.0  # after which they are read again; starting values, not measured
 _USABLE_S = 30.0  # after which they are not used: another worker may have counted wrong answers
@@ -33,10 +33,11 @@ class TenantStats:
 
 
 class PairStatsStore(Protocol):
-    """Sums the counts of all processes. Raises `ChangeFeedUnavailable`."""
+    """Sums the counts of all processes. Its calls raise `DatabaseUnavailable`."""
 
     async def read(self, tenant: str, /) -> TenantStats: ...
     async def add(self, tenant: str, counts: PairCounts, /) -> None: ...
+    async def set_error_max(self, tenant: str, error_max: float | None, /) -> object: ...
 
 
 @dataclass(slots=True)
@@ -67,9 +68,13 @@ class PairStats:
         self._of(tenant).unwritten += counts
 
     async def read(self, tenant: str) -> TenantStats:
-        """The stored counts, after those of this process. Raises `ChangeFeedUnavailable`."""
+        """The stored counts, after those of this process. Raises `DatabaseUnavailable`."""
         await self._write(tenant, self._of(tenant))
         return await self._store.read(tenant)
+
+    async def set_error_max(self, tenant: str, error_max: float | None) -> None:
+        """Set the tenant's limit; None removes it. Raises `DatabaseUnavailable`."""
+        await self._store.set_error_max(tenant, error_max)
 
     async def flush(self) -> None:
         """Write all unwritten counts, when the process ends."""
@@ -100,5 +105,5 @@ class PairStats:
                 unwritten = PairCounts()
             state.stats = await self._store.read(tenant)
             state.read_at_s = begun_at_s
-        except ChangeFeedUnavailable:
+        except DatabaseUnavailable:
             self.add(tenant, unwritten)

@@ -12,8 +12,8 @@ COMPARES = """
 import gateway.cli.main
 import os
 import numpy as np
-from cache.cached_question import CachedQuestion
-from cache.question_index import QuestionIndex
+from gateway.extensions.similar_questions.cached_question import CachedQuestion
+from gateway.extensions.similar_questions.question_index import QuestionIndex
 
 index = QuestionIndex()
 vectors = np.eye(256, dtype=np.float16)

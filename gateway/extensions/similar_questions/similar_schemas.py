@@ -1,11 +1,13 @@
-"""The request and response bodies of the semantic tier."""
+"""The request and response bodies of answers to similar questions."""
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.extension import Body, with_example
 
 
 class SemanticBody(Body):
+    model_config = with_example(error_max=0.01)
+
     error_max: float | None = Field(
         gt=0,
         le=0.2,

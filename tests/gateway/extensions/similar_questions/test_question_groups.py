@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cache import cached_question
-from cache.cached_question import CachedQuestion
-from cache.question_index import QuestionIndex
+from gateway.extensions.similar_questions import cached_question
+from gateway.extensions.similar_questions.cached_question import CachedQuestion
+from gateway.extensions.similar_questions.question_index import QuestionIndex
 
 FAMILY, OTHER_FAMILY = "00" * 16, "ff" * 16
 DIMENSIONS = 8

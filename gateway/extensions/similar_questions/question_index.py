@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cache import cached_question
-from cache.cached_question import CachedQuestion
+from gateway.extensions.similar_questions import cached_question
+from gateway.extensions.similar_questions.cached_question import CachedQuestion
 
 _ROWS_MIN = 8  # a family's first matrix; it doubles as it grows
 

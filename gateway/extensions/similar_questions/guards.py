@@ -1,55 +1,22 @@
 """Guards: whether two questions may share an answer, judged by their words.
 
 Each guard compares one feature and objects if it differs. Guards are heuristics: how often
-questions that pass them get equal answers is measured, see `cache/semantic/error_limit.py`.
+questions that pass them get equal answers is measured, see `error_limit.py`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import log
-from typing import Literal, Protocol, TypeAlias, get_args
 from unicodedata import normalize
 
-from cache.semantic import antonyms, entities, function_words
-
-Guard: TypeAlias = Literal[
-    "language",
-    "question",
-    "number",
-    "unit",
-    "date",
-    "negation",
-    "opposite",
-    "way",
-    "code",
-    "rare",
-    "word",
-]
-GUARDS: tuple[Guard, ...] = get_args(Guard)
+from gateway.extensions.similar_questions import antonyms, entities, function_words
+from index.text import language_detection, lexical
 
 # Frequencies of a word, in all its forms, in the language; from pairs of seven public sets.
 RARE_SHARE = 1e-5  # below it a word is a name or a term without synonyms
 WORD_SHARE = 3e-4  # below it a word carries meaning; above it are what, does, many, called
 AGREEMENT_MIN = 0.92  # of the weight of all words, which also adds up those above WORD_SHARE
 _WEIGHTLESS = 1 / 150  # the share of a word that a text of 150 words holds once
-
-
-class WordFrequencies(Protocol):
-    """The words of texts, as they are searched for."""
-
-    def language(self, words: Sequence[str], /) -> str:
-        """The language of a text with these words; empty if unknown."""
-
-    def is_common(self, word: str, language: str, /) -> bool:
-        """Whether the word is one of the language's common ones, which name nothing."""
-
-    def words(self, text: str, /) -> Sequence[str]:
-        """In order, without accents and case."""
-
-    def stem(self, word: str, language: str, /) -> str: ...
-
-    def share(self, word: str, language: str, /) -> float:
-        """Of the word, in all its forms, of all words in the language at large; 0 if unlisted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +42,14 @@ class Features:
     words: Mapping[str, float]
 
 
-def features(text: str, languages: Collection[str], lexicon: WordFrequencies) -> Features:
+def features(text: str, languages: Collection[str]) -> Features:
     """The features of a text, in time linear in its length.
 
     languages: those that the index analyses.
     """
     text = normalize("NFKC", text)
-    words = lexicon.words(text)
-    language = lexicon.language(words)
+    words = lexical.words(text)
+    language = language_detection.detect_from_words(words)
     stem_language = language if language in languages else min(languages, default="")
     reading_language = language or stem_language
     numbers = [*entities.numbers(text), *function_words.numbers(words, reading_language)]
@@ -94,24 +61,24 @@ def features(text: str, languages: Collection[str], lexicon: WordFrequencies) ->
         dates=function_words.dates(words, reading_language),
         negations=function_words.negations(words, reading_language),
         antonym_sides=antonyms.antonym_sides(words, reading_language),
-        directions=antonyms.directions(words, reading_language, lexicon.is_common),
+        directions=antonyms.directions(words, reading_language, language_detection.is_common),
         codes=entities.codes(text),
         words={
-            lexicon.stem(word, stem_language): lexicon.share(word, stem_language)
+            lexical.stem(word, stem_language): lexical.word_share(word, stem_language)
             for word in words
             if word.isalpha() and word not in function_words.ignored_words(reading_language)
         },
     )
 
 
-def objections(cached: Features, new: Features) -> frozenset[Guard]:
-    """The guards that object to serving the cached question's answer."""
-    return frozenset(guard for guard in GUARDS if _OBJECTS[guard](cached, new))
+def objections(cached: Features, new: Features) -> Iterator[str]:
+    """The names of the guards that object to serving the cached question's answer."""
+    return (guard for guard, objects in GUARDS.items() if objects(cached, new))
 
 
 def may_share(cached: Features, new: Features) -> bool:
     """Whether no guard objects."""
-    return not any(objects(cached, new) for objects in _OBJECTS.values())
+    return not any(objections(cached, new))
 
 
 def _has_other_language(cached: Features, new: Features) -> bool:
@@ -159,7 +126,7 @@ def _weight(share: float) -> float:
     return max(log(_WEIGHTLESS / max(share, 1e-7)), 0.0)
 
 
-_OBJECTS = {
+GUARDS: Mapping[str, Callable[[Features, Features], bool]] = {
     "language": _has_other_language,
     "question": lambda cached, new: cached.asks != new.asks,
     "number": lambda cached, new: cached.numbers != new.numbers,

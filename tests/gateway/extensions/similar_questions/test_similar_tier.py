@@ -6,13 +6,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from cache.cached_question import CachedQuestion
 from cache.lookup import CacheLookup, ServedAnswer
 from cache.redis.store import RedisStore
-from cache.semantic.error_limit import PairCounts
+from gateway.extensions.similar_questions.cached_question import CachedQuestion
+from gateway.extensions.similar_questions.error_limit import PairCounts
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index
-from tests.cache.support.worker import CacheWorker, FakeChangeLog, FakePairStore
+from tests.cache.support.worker import FakeChangeLog
+from tests.gateway.extensions.similar_questions.comparing_worker import (
+    ComparingWorker,
+    FakePairStore,
+)
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -31,6 +35,11 @@ class StatsClock:
 
 
 @pytest.fixture
+def no_blocking_calls() -> None:
+    """The driver of Redis reads its own version as it connects."""
+
+
+@pytest.fixture
 def ledger() -> FakePairStore:
     ledger = FakePairStore()
     ledger.counts = TRUSTED
@@ -42,17 +51,17 @@ def clock() -> StatsClock:
     return StatsClock()
 
 
-NewWorker = Callable[[], CacheWorker]
+NewWorker = Callable[[], ComparingWorker]
 
 
 @pytest.fixture
 async def new_worker(
     store: RedisStore, truth: FakeChangeLog, ledger: FakePairStore, clock: StatsClock
 ) -> NewWorker:
-    return lambda: CacheWorker(store, truth, ledger=ledger, clock_s=clock)
+    return lambda: ComparingWorker(store, truth, ledger, clock)
 
 
-async def informed(worker: CacheWorker) -> CacheWorker:
+async def informed(worker: ComparingWorker) -> ComparingWorker:
     """Once it has read the ledger."""
     worker.stats.get("acme")
     await worker.stats.flush()
@@ -65,7 +74,7 @@ def question(text: str, family: str = FAMILY, angle: float = 0.0) -> CachedQuest
 
 
 async def ask(
-    worker: CacheWorker, asked: CachedQuestion, index: Index, acme: int = 3
+    worker: ComparingWorker, asked: CachedQuestion, index: Index, acme: int = 3
 ) -> ServedAnswer:
     key = f"{asked.family}{asked.text}"
     return await worker.answers.get_or_compute(
@@ -86,7 +95,7 @@ async def test_a_similar_question_gets_the_answer_of_the_one_before(
     served = await ask(worker, question("other"), index(b"abcdx"))
 
     assert (served.tier, served.body, served.valid_until) == ("semantic", b"abcde", at(acme=3))
-    assert served.similarity == pytest.approx(1.0, abs=1e-3)
+    assert served.detail == "semantic 1.000"
 
 
 async def test_until_the_answers_have_proved_right_none_is_served_and_all_are_verified(
@@ -98,7 +107,7 @@ async def test_until_the_answers_have_proved_right_none_is_served_and_all_are_ve
 
     right = await ask(worker, question("two"), index(b"abcdx"))
     wrong = await ask(worker, question("three"), index(b"vwxyz"))
-    await worker.answers.drain_background()
+    await worker.end_background()
 
     assert [right.tier, wrong.tier] == ["miss", "miss"]
     assert ledger.counts == PairCounts(seen=2, served=0, verified=2, wrong=1)
@@ -202,13 +211,13 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
 async def test_some_of_what_is_served_is_verified_behind_it(
     store: RedisStore, truth: FakeChangeLog, ledger: FakePairStore
 ) -> None:
-    worker = await informed(CacheWorker(store, truth, ledger=ledger, chance=Random(1).random))  # noqa: S311
+    worker = await informed(ComparingWorker(store, truth, ledger, chance=Random(1).random))  # noqa: S311
     await ask(worker, question("one"), index(b"abcde"))
 
     asked = [question("x" * length) for length in range(4, 400)]
     for each in asked:
         await ask(worker, each, index(b"abcdx"))
-        await worker.answers.drain_background()
+        await worker.end_background()
 
     verified = ledger.counts.verified - TRUSTED.verified
     assert 0 < verified < len(asked) / 2
@@ -240,6 +249,6 @@ async def test_counts_are_written_down_once_the_ledger_is_back(
     assert ledger.counts == PairCounts()
 
     ledger.is_away = False
-    await worker.answers.drain_background()
+    await worker.end_background()
 
     assert ledger.counts.verified == 1

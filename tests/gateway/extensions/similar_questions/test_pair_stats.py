@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from cache.errors import ChangeFeedUnavailable
-from cache.semantic.error_limit import PairCounts
-from cache.semantic.pair_stats import PairStats, TenantStats
-from tests.cache.support.worker import FakePairStore
+from gateway.extensions.similar_questions.error_limit import PairCounts
+from gateway.extensions.similar_questions.pair_stats import PairStats, TenantStats
+from index.errors import DatabaseUnavailable
+from tests.gateway.extensions.similar_questions.comparing_worker import FakePairStore
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +63,7 @@ async def test_a_reader_is_told_that_the_counts_can_not_be_read_and_they_are_kep
     stats = PairStats(store, lambda: 0.0)
     stats.add("acme", PairCounts(seen=1))
     store.is_away = True
-    with pytest.raises(ChangeFeedUnavailable):
+    with pytest.raises(DatabaseUnavailable):
         await stats.read("acme")
 
     store.is_away = False

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cache.semantic.error_limit import RULES
+from gateway.extensions.similar_questions.error_limit import PairCounts
+from gateway.extensions.similar_questions.pair_store import PairStore
 from gateway.settings.settings import Settings
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
-from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.index.conftest import connected
@@ -17,24 +17,22 @@ from tests.index.conftest import connected
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 PATH = "/v1/cache/semantic"
-GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
+INDEX_NAME = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}"
 
 
 @pytest.fixture
-async def store(settings: Settings) -> AsyncIterator[SemanticCountStore]:
+async def store(settings: Settings) -> AsyncIterator[PairStore]:
     """What workers count, on the gateway's database."""
     assert settings.database_url is not None
     async with connected(
         settings.database_url.get_secret_value(), connections_max=1, statement_timeout_s=10
     ) as database:
-        yield SemanticCountStore(database)
+        yield PairStore(database, INDEX_NAME, 0.01)
 
 
-async def count(
-    store: SemanticCountStore, *, verified: int, wrong: int, tenant: str = "acme"
-) -> None:
-    counts = {"seen": verified + 1, "served": 3, "verified": verified, "wrong": wrong}
-    await store.add(tenant, GENERATION, **counts, error_max=0.01, evidence_max=100)
+async def count(store: PairStore, *, verified: int, wrong: int, tenant: str = "acme") -> None:
+    counts = PairCounts(seen=verified + 1, served=3, verified=verified, wrong=wrong)
+    await store.add(tenant, counts)
 
 
 async def shown(caller: Caller) -> dict[str, Any]:
@@ -57,7 +55,7 @@ async def test_no_answer_is_served_before_anything_is_verified(admin: Caller) ->
 
 @pytest.mark.isolated
 async def test_an_admin_sees_how_many_right_answers_are_missing(
-    admin: Caller, store: SemanticCountStore
+    admin: Caller, store: PairStore
 ) -> None:
     await count(store, verified=396, wrong=0)
     before = await shown(admin)
@@ -70,7 +68,7 @@ async def test_an_admin_sees_how_many_right_answers_are_missing(
 
 @pytest.mark.isolated
 async def test_a_limit_holds_at_once_on_every_worker(
-    gateway: Gateway, other_worker: Gateway, admin: Caller, store: SemanticCountStore
+    gateway: Gateway, other_worker: Gateway, admin: Caller, store: PairStore
 ) -> None:
     await count(store, verified=150, wrong=0)
 
@@ -93,7 +91,7 @@ async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller
 
 @pytest.mark.isolated
 async def test_a_tenant_sees_and_sets_its_own_alone(
-    gateway: Gateway, admin: Caller, store: SemanticCountStore
+    gateway: Gateway, admin: Caller, store: PairStore
 ) -> None:
     beta = await gateway.new_tenant()
     theirs = await gateway.caller("bob", tenant=beta, roles=["admin"])

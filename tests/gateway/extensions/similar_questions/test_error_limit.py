@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.semantic import error_limit
-from cache.semantic.error_limit import EVIDENCE_MAX, PairCounts
+from gateway.extensions.similar_questions import error_limit
+from gateway.extensions.similar_questions.error_limit import EVIDENCE_MAX, PairCounts
 
 LIMIT = 0.01
 PAIRS, WRONG_MAX = 20_000, 500

@@ -1,1 +1,0 @@
-"""The semantic tier: which similar question may share an answer, and how often that was right."""

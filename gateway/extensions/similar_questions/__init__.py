@@ -1,0 +1,1 @@
+"""Which similar question may share an answer, and how often that was right."""

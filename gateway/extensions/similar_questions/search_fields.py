@@ -1,0 +1,3 @@
+"""The fields of searches that the extension serves."""
+
+SEARCH_FIELDS = ("semantic",)
