@@ -1,123 +1,86 @@
-"""Opens the Redis that a URL names: one server, or a cluster by some of its nodes.
+"""Opens the Redis that a URL names, by its scheme.
 
 redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]     one server; rediss:// with TLS
 unix://[USER[:PASSWORD]@]PATH[?db=DATABASE]          one server, by its socket
-redis+cluster://[USER[:PASSWORD]@]HOST[:PORT],…      a cluster; rediss+cluster:// with TLS
+
+An extension may bring other schemes.
 """
 
-import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from typing import TypeAlias
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
-from cache.redis.cluster_nodes import ClusterNodes
 from cache.redis.node import RedisNode, SingleNode
-from cache.redis.slot_map import Address
+from cache.redis.store import RedisNodes
 from common.circuit_breaker import CircuitBreaker
 
 CONNECTIONS_MAX = 32  # of a worker to one node; a starting value, not measured
-_PORT = 6379
-_CLUSTER = "+cluster"
-_SCHEMES = ("redis", "rediss", "unix", f"redis{_CLUSTER}", f"rediss{_CLUSTER}")
+_NOT_VALID = "it is no valid URL; write special characters of a password as %XX"
+
+# Makes a node of its name in error messages and the URL of one server. Raises `ValueError`.
+NewNode: TypeAlias = Callable[[str, str], RedisNode]
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterUrl:
-    """scheme: of one node's URL. credentials: USER:PASSWORD@, or empty. query: with its `?`."""
+class NodesKind:
+    """What opens the Redis of URLs with these schemes, which need not be reachable.
 
-    scheme: str
-    credentials: str
-    seeds: tuple[Address, ...]
-    query: str
+    open: gets the URL. Raises `ValueError` for another form; its text repeats no part of the URL.
+    missing: why it can't be used; empty: it can.
+    """
 
-    def node_url(self, address: Address) -> str:
-        return f"{self.scheme}://{self.credentials}{address}{self.query}"
+    schemes: tuple[str, ...]
+    open: Callable[[str, NewNode], AbstractAsyncContextManager[RedisNodes]]
+    missing: str = ""
 
 
 @asynccontextmanager
 async def open_nodes(
     url: str,
+    kinds: Mapping[str, NodesKind],
     new_breaker: Callable[[], CircuitBreaker],
     *,
     budget_s: float,
     on_refusal: Callable[[str], None] = lambda _text: None,
-) -> AsyncIterator[ClusterNodes | SingleNode]:
+) -> AsyncIterator[RedisNodes]:
     """The nodes of a Redis, which need not be reachable.
 
-    new_breaker: for each node one. budget_s: of each call. on_refusal: see `RedisNode`.
-    Raises `ValueError` for a URL of another form; no message repeats a part of the URL.
+    kinds: by scheme. new_breaker: for each node one. budget_s: of each call. on_refusal: see
+    `RedisNode`. Raises `ValueError` for a URL of another form; no message repeats a part of it.
     """
-    cluster = parse_cluster_url(url)
-    if cluster is None:
-        node = RedisNode(
-            "Redis", _client(url), new_breaker(), budget_s=budget_s, on_refusal=on_refusal
-        )
-        try:
-            yield SingleNode(node)
-        finally:
-            await node.aclose()
-        return
-
-    def new_node(address: Address) -> RedisNode:
-        client = _client(cluster.node_url(address))
-        return RedisNode(
-            f"Redis {address}", client, new_breaker(), budget_s=budget_s, on_refusal=on_refusal
-        )
-
-    _client(cluster.node_url(cluster.seeds[0]))  # whether its options are valid
-    nodes = ClusterNodes(cluster.seeds, new_node)
-    try:
-        await nodes.refresh()
-        yield nodes
-    finally:
-        await nodes.aclose()
-
-
-def parse_cluster_url(url: str) -> ClusterUrl | None:
-    """The parts of a cluster's URL; None if the URL is of one server. Raises `ValueError`."""
-    scheme, _, rest = url.partition("://")
-    scheme = scheme.lower()
-    if scheme not in _SCHEMES:
-        schemes = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
+    kind = kinds.get(scheme_of(url))
+    if kind is None:
+        schemes = ", ".join(f"{scheme}://" for scheme in kinds)
         raise ValueError(f"it must start with one of {schemes}")
-    if not scheme.endswith(_CLUSTER):
-        return None
-    # `urlsplit` knows of one host: behind another one it refuses an IPv6 address.
-    nodes, path, query = _PARTS.fullmatch(rest).groups("")  # type: ignore[union-attr]  # any text
-    if path not in ("", "/") or "db" in parse_qs(query):
-        raise ValueError("a cluster has no numbered databases: name none in its URL")
-    credentials, at, hosts = nodes.rpartition("@")
-    if "@" in credentials:
-        raise ValueError("write USER:PASSWORD@ once, before the first node, and @ in it as %40")
-    return ClusterUrl(
-        scheme.removesuffix(_CLUSTER),
-        credentials + at,
-        tuple(map(_parse_address, hosts.split(","))),
-        f"?{query}" if query else "",
-    )
+    if kind.missing:
+        raise ValueError(f"its scheme {kind.missing}")
 
-
-_PARTS = re.compile(r"([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
-_NOT_VALID = "it is no valid URL; write special characters of a password as %XX"
-
-
-def _parse_address(text: str) -> Address:
-    try:
-        parts = urlsplit(f"//{text}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host:
-        raise ValueError(
-            "a cluster is named by HOST or HOST:PORT of some nodes, with commas between them"
+    def new_node(name: str, node_url: str) -> RedisNode:
+        return RedisNode(
+            name, _client(node_url), new_breaker(), budget_s=budget_s, on_refusal=on_refusal
         )
-    return Address(host, _PORT if port is None else port)
+
+    async with kind.open(url, new_node) as nodes:
+        yield nodes
+
+
+def scheme_of(url: str) -> str:
+    return url.partition("://")[0].lower()
+
+
+@asynccontextmanager
+async def _open_server(url: str, new_node: NewNode) -> AsyncIterator[SingleNode]:
+    node = new_node("Redis", url)
+    try:
+        yield SingleNode(node)
+    finally:
+        await node.aclose()
 
 
 def _client(url: str) -> Redis:
@@ -132,3 +95,8 @@ def _client(url: str) -> Redis:
     except ValueError:  # its text may repeat a part of the password
         raise ValueError(_NOT_VALID) from None
     return Redis.from_pool(pool)
+
+
+ONE_SERVER = dict.fromkeys(
+    ("redis", "rediss", "unix"), NodesKind(("redis", "rediss", "unix"), _open_server)
+)

@@ -10,10 +10,12 @@ from pydantic import SecretStr
 from cache.redis import redis_url
 from cache.redis.codec import Sealer
 from cache.redis.node_status import NodeStatus
+from cache.redis.redis_url import NodesKind
 from cache.redis.store import RedisStore
 from common import circuit_breaker
 from common.circuit_breaker import CircuitBreaker
 from gateway.errors import CommandError
+from gateway.found_extensions import rows
 from gateway.monitoring.bounded_log import BoundedLog
 from gateway.settings.settings import Settings
 
@@ -40,8 +42,13 @@ async def open_redis(
         count("unreadable")
         unreadable.warn()
 
+    url, kinds = settings.redis_url.get_secret_value(), redis_url.ONE_SERVER
+    if redis_url.scheme_of(url) not in kinds:
+        off = settings.extensions_off
+        kinds = rows(off, "redis_nodes", NodesKind, lambda each: each.schemes, kinds)
     opening = redis_url.open_nodes(
-        settings.redis_url.get_secret_value(),
+        url,
+        kinds,
         lambda: CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
         budget_s=settings.redis_timeout_s,
         on_refusal=lambda text: refused.warn(detail=text),

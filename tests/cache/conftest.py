@@ -6,7 +6,6 @@ from redis.asyncio import Redis
 
 from cache.redis.store import RedisStore
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from tests.cache.support.own_cluster import OwnCluster, own_cluster
 from tests.cache.support.single_store import store_on
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
@@ -15,13 +14,6 @@ from tests.cache.support.worker import CacheWorker, FakeChangeLog
 async def redis(servers: Servers) -> AsyncIterator[Redis]:
     async with Redis.from_url(servers.redis_url) as client:
         yield client
-
-
-@pytest.fixture(scope="session")
-async def cluster() -> AsyncIterator[OwnCluster]:
-    """With a password; its nodes live as long as the tests."""
-    async with own_cluster(password="hush/hush") as running:
-        yield running
 
 
 @pytest.fixture

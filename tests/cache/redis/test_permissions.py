@@ -49,7 +49,12 @@ async def new_user(redis: Redis, servers: Servers) -> AsyncIterator[NewUser]:
                 "ACL", "SETUSER", NAME, "reset", "on", ">secret", *rules
             )
             nodes = await stack.enter_async_context(
-                redis_url.open_nodes(url, lambda: CircuitBreaker(monotonic, REDIS), budget_s=5.0)
+                redis_url.open_nodes(
+                    url,
+                    redis_url.ONE_SERVER,
+                    lambda: CircuitBreaker(monotonic, REDIS),
+                    budget_s=5.0,
+                )
             )
             return RedisStore(nodes, prefix=PREFIX, lifetime_s=60.0, entries_max=entries_max)
 

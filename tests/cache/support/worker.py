@@ -92,7 +92,10 @@ def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
 
 
 class CacheWorker:
-    """A cache over a store and a truth that others may share, and what it counted."""
+    """A cache over a store and a truth that others may share, and what it counted.
+
+    comparing: makes the tier of an extension.
+    """
 
     def __init__(
         self,

@@ -73,6 +73,8 @@ OWN = (
     "rag",
     "receipts",
     "reembed",
+    "redis_cluster",
+    "reembed_commands",
     "rerankers",
     "scim",
     "search_as",

@@ -11,8 +11,8 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.cache.support.own_cluster import own_cluster
 from tests.conftest import run_sql
+from tests.gateway.extensions.redis_cluster.own_cluster import own_cluster
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later

@@ -13,16 +13,16 @@ from cache import protocol
 from cache.lookup import CacheLookup, ServedAnswer
 from cache.redis.store import CacheSnapshot, RedisStore
 from tests.cache.support.histories import HISTORY, at
-from tests.cache.support.own_cluster import (
+from tests.cache.support.own_server import until
+from tests.cache.support.search_stub import Index
+from tests.cache.support.worker import CacheWorker, FakeChangeLog
+from tests.gateway.extensions.redis_cluster.own_cluster import (
     ClusterNode,
     OwnCluster,
     cluster_store,
     own_cluster,
     slot_of,
 )
-from tests.cache.support.own_server import until
-from tests.cache.support.search_stub import Index
-from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

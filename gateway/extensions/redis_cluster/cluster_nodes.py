@@ -13,10 +13,10 @@ from redis.asyncio import Redis
 from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
 from cache.errors import CacheUnavailable
-from cache.redis import slot_map
 from cache.redis.node import Call, RedisNode
-from cache.redis.slot_map import Address, SlotMap
 from common import background_tasks
+from gateway.extensions.redis_cluster import slot_map
+from gateway.extensions.redis_cluster.slot_map import Address, SlotMap
 
 REDIRECTIONS_MAX = 2  # of one call: an old slot map, then a slot that is being moved
 _REFRESH_PAUSE_S = 0.5  # between two readings of the slot map: a starting value, not measured

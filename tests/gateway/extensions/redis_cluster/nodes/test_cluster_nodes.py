@@ -9,15 +9,15 @@ from redis.asyncio import Redis
 from cache.errors import CacheUnavailable
 from cache.rate_limit import RateLimit
 from cache.redis.store import RedisStore
-from tests.cache.support.own_cluster import (
+from tests.cache.support.own_server import server, until
+from tests.cache.support.single_store import store_on
+from tests.gateway.extensions.redis_cluster.own_cluster import (
     ClusterNode,
     OwnCluster,
     cluster_store,
     own_cluster,
     slot_of,
 )
-from tests.cache.support.own_server import server, until
-from tests.cache.support.single_store import store_on
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

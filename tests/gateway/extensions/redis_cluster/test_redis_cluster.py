@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.cache.support.own_cluster import OwnCluster, own_cluster, slot_of
+from tests.gateway.extensions.redis_cluster.own_cluster import OwnCluster, own_cluster, slot_of
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

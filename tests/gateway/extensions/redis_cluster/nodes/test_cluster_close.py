@@ -8,10 +8,10 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import MovedError
 
 from cache.errors import CacheUnavailable
-from cache.redis.cluster_nodes import ClusterNodes
 from cache.redis.codec import Codec
 from cache.redis.node import Call, RedisNode
-from cache.redis.slot_map import Address
+from gateway.extensions.redis_cluster.cluster_nodes import ClusterNodes
+from gateway.extensions.redis_cluster.slot_map import Address
 
 pytestmark = pytest.mark.anyio
 

@@ -21,10 +21,12 @@ from redis.exceptions import ResponseError
 from cache.redis import redis_url
 from cache.redis.store import RedisStore
 from common.circuit_breaker import REDIS, CircuitBreaker
+from gateway.extensions.redis_cluster.redis_nodes import REDIS_NODES
 from loadtests.servers.ports import free_port
 from tests.cache.support.own_server import has_begun, until, valkey
 
 BUS_PORT_OFFSET = 10_000
+KINDS = {scheme: kind for kind in REDIS_NODES for scheme in kind.schemes}
 
 
 class ClusterNode:
@@ -195,7 +197,7 @@ async def cluster_store(
     def new_breaker() -> CircuitBreaker:
         return CircuitBreaker(asyncio.get_running_loop().time, REDIS)
 
-    async with redis_url.open_nodes(url, new_breaker, budget_s=budget_s) as nodes:
+    async with redis_url.open_nodes(url, KINDS, new_breaker, budget_s=budget_s) as nodes:
         yield RedisStore(nodes, prefix=prefix, lifetime_s=60.0, entries_max=1_000)
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from cache.lookup import CacheLookup, ComputedAnswer
 from tests.cache.support.histories import at
-from tests.cache.support.own_cluster import (
+from tests.cache.support.worker import CacheWorker, FakeChangeLog
+from tests.gateway.extensions.redis_cluster.own_cluster import (
     ClusterNode,
     OwnCluster,
     cluster_store,
     own_cluster,
     slot_of,
 )
-from tests.cache.support.worker import CacheWorker, FakeChangeLog
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
