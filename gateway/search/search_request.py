@@ -1,6 +1,6 @@
 """A search as it is executed: a canonical query, and the scope that the principal may read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from cache.keys import answer_key
@@ -25,6 +25,7 @@ class SearchRequest:
     form:               digest of the query without its text, which requests of one form share.
     own_key:            equal only for callers with equal grants.
     is_compared:        whether another question's answer may serve it.
+    needs_extension:    whether it uses a field that no extension serves.
     keys_seen:          a key and what it was made with, by history and audience revision, for those
                         who see the same; a memory of `key_of`.
     """
@@ -37,6 +38,7 @@ class SearchRequest:
     form: bytes
     own_key: str
     is_compared: bool = False
+    needs_extension: bool = False
     keys_seen: dict[tuple[str, int], tuple[str, bytes]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -70,11 +72,14 @@ class SearchRequest:
             self.form,
             _key(tenant, grants, self.form, text, self.edition),
             self.is_compared,
+            self.needs_extension,
         )
 
     @property
     def asks_in_vain(self) -> bool:
-        """Whether it names `public`, and the principal, as it was read, does not receive it."""
+        """Whether it names what is off, or what the principal, as it was read, does not receive."""
+        if self.needs_extension:
+            return True
         is_named = "scopes" in self.body.model_fields_set and PUBLIC in self.body.scopes
         return is_named and not self.principal.receives_public
 
@@ -86,10 +91,12 @@ def build_search_request(
     edition: str,
     postprocessors: PostprocessorNames,
     compares: Callable[[Query], bool] | None,
+    fields_off: Collection[str] = (),
 ) -> SearchRequest:
     """The search, restricted to what the principal may see. edition: of the answers.
 
     compares: whether a search that allows it may get the answer of another question.
+    fields_off: that no extension serves.
     """
     names = [name for name in body.scopes if name in principal.scopes]
     readable = scope.resolve(
@@ -109,7 +116,10 @@ def build_search_request(
     form = query.asking("").digest
     key = _key(tenant, grants, form, query.text, edition)
     is_compared = body.semantic == "bounded" and compares is not None and compares(query)
-    return SearchRequest(principal, body, readable, query, edition, form, key, is_compared)
+    needs_extension = bool(fields_off) and body.first_used(fields_off) is not None
+    return SearchRequest(
+        principal, body, readable, query, edition, form, key, is_compared, needs_extension
+    )
 
 
 def _key(tenant: str, scope_digest: bytes, form: bytes, text: str, edition: str) -> str:

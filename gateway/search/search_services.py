@@ -156,6 +156,7 @@ def build(
         edition=f"{version} {settings.confidence_min}",
         postprocessors=PostprocessorNames() if steps is None else steps.names,
         compares=None if caches.question_tier is None else caches.question_tier.compares,
+        fields_off=fields_off,
     )
     builder = AnswerBuilder(steps, postprocessing, metrics.search)
     return SearchServices(
