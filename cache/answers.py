@@ -42,12 +42,10 @@ class Answers:
         self.memory = MemoryTier(memory_bytes_max, local_invalidation, count)
         self._redis = RedisTier(store, invalidation, count)
         self._compute = ComputeTier(self._redis, invalidation, count, self._run_in_background)
-        # In the order in which they are asked; each keeps what a later one has found.
-        self._local: Sequence[Tier] = (self.memory, self._compute)
-        self._shared: Sequence[Tier] = (self.memory, self._redis, self._compute)
-        self._comparing: Sequence[Tier] = self._shared
-        if comparing is not None:
-            self._comparing = (self.memory, self._redis, comparing, self._compute)
+        # In the order in which they are asked; each keeps what a later one or computing has given.
+        self._local: Sequence[Tier] = (self.memory,)
+        self._shared: Sequence[Tier] = (self.memory, self._redis)
+        self._comparing = self._shared if comparing is None else (*self._shared, comparing)
         self._flights: Singleflight[ServedAnswer] = Singleflight()
         self._computing_first: set[str] = set()  # keys of answers
         self._background: set[asyncio.Task[None]] = set()
@@ -136,8 +134,7 @@ class Answers:
         return served
 
     async def _pass_tiers(self, run: LookupRun) -> ServedAnswer:
-        """The answer of the first tier that has it; the last one computes it."""
-        served = None
+        """The answer of the first tier that has it; if none has, it is computed."""
         try:
             passed: list[Tier] = []
             for tier in self._tiers_of(run.lookup):
@@ -145,7 +142,8 @@ class Answers:
                 if served is not None:
                     break
                 passed.append(tier)
-            assert served is not None, "the last tier computes"
+            else:
+                served = await self._compute.look(run)
             if run.is_sampled:
                 self._verify_later(run)
             return await self._keep(run, served, passed)
@@ -179,7 +177,7 @@ class Answers:
     async def _verify(self, run: LookupRun) -> None:
         run.snapshot = await self._redis.snapshot(run)
         served = await self._compute.compute(run)
-        await self._keep(run, served, self._comparing[:-1])
+        await self._keep(run, served, self._comparing)
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

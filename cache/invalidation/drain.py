@@ -22,7 +22,7 @@ from cache.invalidation.registry_replica import (
     RegistryReplicas,
 )
 from cache.protocol import Revisions, State
-from cache.redis.codec import Entry, EntryHeader
+from cache.redis.codec import EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
 
 LOCK_S_MAX = 1.0  # for the tenant's other drains; a starting value, not measured
@@ -128,10 +128,9 @@ class Invalidation(Generic[N]):
         self._reached[snapshot.tenant] = snapshot.encoded_state
         return False
 
-    def register_stored(self, tenant: str, key: str, entry: Entry, fill: FillResult) -> None:
+    def register_stored(self, tenant: str, key: str, entry: EntryHeader, fill: FillResult) -> None:
         """Add an entry that this worker has stored to its replica, so that no drain reads it."""
-        header = EntryHeader(entry.version, entry.dependencies, entry.question)
-        self._replicas.get(tenant).add_stored(key, header, fill)
+        self._replicas.get(tenant).add_stored(key, entry, fill)
 
     async def _drain(self, tenant: str, revisions: Revisions) -> None:
         replica = self._replicas.get(tenant)

@@ -66,27 +66,23 @@ class _Unsealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A cached answer.
+class EntryHeader:
+    """A cached answer without its body.
 
     dependencies: the encoded dependency record, read by the `DependencyIndex`.
     question:     the encoded question, for an extension's tier; empty if it takes no part.
-    body:         the bytes of the response.
     """
 
     version: EntryVersion
     dependencies: bytes
     question: bytes
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class EntryHeader:
-    """An entry without its body."""
+class Entry(EntryHeader):
+    """A cached answer. body: the bytes of the response."""
 
-    version: EntryVersion
-    dependencies: bytes
-    question: bytes
+    body: bytes
 
 
 class Codec:

@@ -1,4 +1,4 @@
-"""The last tier: computes the answer, here or in the process that holds the fill lock."""
+"""The last tier computes the answer, here or in the process with the fill lock; it keeps none."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -46,10 +46,6 @@ class ComputeTier:
             return ServedAnswer.of_computed(run.lookup.key, answer)
         self._count("audiences_changed")
         return ServedAnswer.of_computed(run.lookup.alone.key, answer)
-
-    async def keep(self, _run: LookupRun, served: ServedAnswer) -> ServedAnswer:
-        """Keep nothing: no tier comes after this one."""
-        return served
 
     async def _answer(self, run: LookupRun) -> ComputedAnswer:
         snapshot, revisions = run.snapshot, run.revisions
