@@ -15,10 +15,8 @@ class BreakerLimits:
     longest_pause_s: float
 
 
-# Starting values, not measured. One failure of Redis or of a standby is enough: a cache miss costs
-# little, and the primary answers too.
+# Starting values, not measured. One failure of Redis is enough: a cache miss costs little.
 REDIS = BreakerLimits(failures_max=1, first_pause_s=0.25, longest_pause_s=5.0)
-STANDBY = BreakerLimits(failures_max=1, first_pause_s=0.25, longest_pause_s=5.0)
 # Embedders, rerankers and language models: without them, answers are poorer.
 MODEL = BreakerLimits(failures_max=MODEL_FAILURES_MAX, first_pause_s=1.0, longest_pause_s=30.0)
 

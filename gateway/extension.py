@@ -122,6 +122,8 @@ from gateway.recording.read_log import OpenAccessLog
 from gateway.recording.read_log import Reader as Reader
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.recording.read_log import ShownChunks as ShownChunks
+from gateway.region import OpenRegion as OpenRegion
+from gateway.region import Region as Region
 from gateway.schemas import Body as Body
 from gateway.schemas import Storable as Storable
 from gateway.schemas import with_example as with_example
@@ -245,6 +247,7 @@ class Extension(Generic[OwnServices]):
     access_log: records reads and refused requests; of one extension as well.
     question_tier: answers searches with `semantic: bounded` with what other questions were
         answered; of one extension as well.
+    region: what a process of a region writes and answers by; of one extension as well.
     preferences: by name, what a search may ask for by `Prefer`; `open` adds what makes the header
         to `services.search.preferred_headers`.
     """
@@ -271,6 +274,7 @@ class Extension(Generic[OwnServices]):
     web_tokens: WebTokens | None = None
     access_log: OpenAccessLog | None = None
     question_tier: QuestionTierKind | None = None
+    region: OpenRegion | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)
 
     @property

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
+from common.suspend_aware_clock import suspend_aware_s
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
 from gateway.auth import authenticator
@@ -34,9 +35,7 @@ from gateway.monitoring.state_sampler import StateSampler
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import AccessRecorders, OpenAccessLog, ReadLog
-from gateway.regions import region_services as regions
-from gateway.regions import standby as standby_of_region
-from gateway.regions.clock import suspend_aware_s
+from gateway.region import OpenRegion, RegionProcess, no_region
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.reranker_kinds import ConfiguredReranker
@@ -107,7 +106,7 @@ class Brought:
     make_tracing: None if nothing is traced. web_tokens: None if none are taken.
     open_access_log: None if neither reads nor refused requests are recorded.
     question_tier: None if no question gets the answer of another.
-    contributions: see `Services`.
+    open_region: what writes wait for, and reads answer by. contributions: see `Services`.
     """
 
     reranker: ConfiguredReranker | None = None
@@ -118,6 +117,7 @@ class Brought:
     web_tokens: WebTokens | None = None
     open_access_log: OpenAccessLog | None = None
     question_tier: ConfiguredQuestionTier | None = None
+    open_region: OpenRegion = no_region
     contributions: Sequence[tuple[object, BaseModel]] = ()
 
 
@@ -149,24 +149,23 @@ async def open_services(
     async with (
         traces.opened(brought.make_tracing) as tracing,
         open_redis(settings, metrics.cache_event) as store,
-        regions.announcer(settings).running() as announcer,
+        brought.open_region(settings) as region_process,
         database.connect(
             url,
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             search_timeout_s=settings.deadline_s,
             observe=_observe_statement(metrics, tracing),
-            announce=announcer,
+            announce=region_process.announce,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
-            ahead=regions.prepared_ahead(settings),
+            ahead=region_process.ahead,
         ) as connected,
     ):
-        announcer.listen(connected)
         log_failures(await require_permissions(store))
         async with _join_rooms(
-            settings, metrics, connected, store, tracing, brought, *embedders
+            settings, metrics, connected, store, tracing, brought, region_process, *embedders
         ) as services:
             yield services
 
@@ -179,6 +178,7 @@ async def _join_rooms(
     store: RedisStore,
     tracing: Tracing | None,
     brought: Brought,
+    region_process: RegionProcess,
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
@@ -225,18 +225,23 @@ async def _join_rooms(
         open_access_log as access,
         open_steps as steps,
         planning,
-        standby_of_region.connect(
-            settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
-        ) as standby,
+        region_process.joined(
+            connected, stores.tenants, _observe_statement(metrics, tracing), metrics
+        ) as region,
     ):
-        lease = None
-        if settings.region:
-            lease = regions.lease_keeper(settings, connected, stores.tenants)
         reader: RevisionReader[TenantRevisions] = RevisionReader(
-            lease or stores.tenants, suspend_aware_s, None if lease is None else lease.known
+            stores.tenants if region is None else region.source,
+            suspend_aware_s,
+            None if region is None else region.known,
         )
         auth = authenticator.build(
-            settings, stores.principals, verifier, reader, stores.tenants, answer_log.tell
+            settings,
+            stores.principals,
+            verifier,
+            reader,
+            stores.tenants,
+            answer_log.tell,
+            in_region=region is not None,
         )
         answer_log.question_watchers.append(
             lambda answer: metrics.search.served(
@@ -256,7 +261,7 @@ async def _join_rooms(
             store,
             models,
             index_name,
-            standby,
+            region,
             tracing,
             brought.question_tier,
         )
@@ -269,7 +274,7 @@ async def _join_rooms(
             index_name,
             steps,
             read_log,
-            standby,
+            region,
             answer_log=answer_log,
             threads=threads,
             postprocessing=postprocessing,
@@ -284,7 +289,7 @@ async def _join_rooms(
             preprocessor,
             read_log,
             usage,
-            shards=search.shards if standby is None else None,
+            shards=None if region is not None and region.standby is not None else search.shards,
             planning=planning,
         )
         warm_up = WarmUp({"word_lists": load_word_lists})
@@ -317,11 +322,9 @@ async def _join_rooms(
             ),
             state_sampler=StateSampler(
                 metrics.state,
-                connected,
                 stores.jobs,
                 search.shards,
                 models,
-                lambda: lease is not None and lease.is_held,
                 stores.processes,
                 lambda: warm_up.is_done,
             ),
@@ -329,7 +332,6 @@ async def _join_rooms(
         )
         async with (
             auth.background_flush(),
-            nullcontext() if lease is None else lease.running(),
         ):
             yield services
             await caches.answers.drain_background()

@@ -8,9 +8,9 @@ from index.audit.audit_log import AuditLog
 from index.documents.document_store import DocumentStore
 from index.documents.visible_documents import VisibleDocuments
 from index.jobs.job_queue import JobQueue
+from index.jobs.process_store import ProcessStore
 from index.model.quota import Quotas
 from index.postgres.database import Database
-from index.regions.process_store import ProcessStore
 from index.search.confidence import ConfidenceStore
 from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore

@@ -363,6 +363,8 @@ def build(
     revisions: RevisionReader[TenantRevisions],
     histories: HistoryStore,
     collect: Callable[[], None],
+    *,
+    in_region: bool,
 ) -> Authenticator:
     return Authenticator(
         principals,
@@ -372,7 +374,7 @@ def build(
         utc_now,
         settings.staleness_s_max,
         settings.credential_staleness_s_max,
-        recalls=settings.region is not None,
+        recalls=in_region,
         collect=collect,
     )
 

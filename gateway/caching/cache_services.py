@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cache.answers import Answers
-from cache.invalidation.drain import CountEvent, Invalidation
+from cache.invalidation.drain import ChangeFeed, CountEvent, Invalidation
 from cache.invalidation.local_registry import LocalInvalidation
 from cache.invalidation.registry_replica import RegistryReplicas
 from cache.redis.store import RedisStore
@@ -13,7 +13,7 @@ from gateway.caching.change_feed import ChangeLogFeed
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_tier import ConfiguredQuestionTier, QuestionTier, TierParts
 from gateway.monitoring.metrics import Metrics
-from gateway.regions.standby import Standby
+from gateway.region import Region
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from gateway.tracing.tracing import Tracing
@@ -43,7 +43,7 @@ def build(
     store: RedisStore,
     models: ModelCaches,
     index_name: str,
-    standby: Standby | None,
+    region: Region | None,
     tracing: Tracing | None,
     brought: ConfiguredQuestionTier | None,
 ) -> CacheServices:
@@ -51,7 +51,9 @@ def build(
     replicas = RegistryReplicas(
         store, ReverseIndex, None if brought is None else brought.kind.new_index
     )
-    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants, standby)
+    feed: ChangeFeed[ChangeSet] = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
+    if region is not None and region.standby is not None:
+        feed = region.standby.change_feed(feed)
     observe_drain = metrics.drain if tracing is None else tracing.observing_drains(metrics.drain)
     invalidation = Invalidation(store, replicas, feed, metrics.cache_event, observe_drain)
     local = LocalInvalidation(feed, ReverseIndex)

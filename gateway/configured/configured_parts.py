@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from gateway.caching.question_tier import ConfiguredQuestionTier
 from gateway.configured import (
+    configured_region,
     configured_reranker,
     configured_tracing,
     configured_web_tokens,
@@ -35,6 +36,7 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
             settings, lambda each: each.access_log, "record reads and refused requests"
         ),
         question_tier=question_tier(settings, own),
+        open_region=configured_region.find(settings),
         contributions=contributions(switched_on(settings.extensions_off), own),
     )
 

@@ -60,12 +60,6 @@ class Metrics:
             "Events of the shards in memory, such as loaded, mapped, followed and evicted.",
             "event",
         )
-        standby_reads = registry.counter(
-            "standby_reads",
-            "Reads that may go to the region's standby, by its outcome: standby, behind, "
-            "unavailable; those of the last two go to the primary.",
-            "outcome",
-        )
         embedding = registry.histogram(
             "embedding_duration_seconds",
             "Duration of an embedder call in seconds.",
@@ -99,7 +93,6 @@ class Metrics:
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._shard_events = cache(shard_events.labels)
-        self._standby_reads = cache(standby_reads.labels)
         self._embedding = SummedHistogram(embedding, _BUCKETS_S)
         self._embedding_failures = cache(embedding_failures.labels)
         self._tokens = cache(tokens.labels)
@@ -123,10 +116,6 @@ class Metrics:
     def shard_event(self, event: str) -> None:
         """event: one of `resident_shards.Event`."""
         self._shard_events(event).inc()
-
-    def standby_read(self, outcome: str) -> None:
-        """outcome: see `regions.standby`."""
-        self._standby_reads(outcome).inc()
 
     def drain(self, seconds: float) -> None:
         self._drains.observe(seconds)

@@ -18,13 +18,6 @@ class StateMetrics:
             "How long the oldest waiting job has been due, in seconds; 0 without one.",
             joined="livemostrecent",
         )
-        self._standby_lag = registry.gauge(
-            "standby_lag_seconds",
-            "How far a connected standby is behind the primary, in seconds. No series if "
-            "Nearhit's role is not a member of pg_monitor.",
-            "standby",
-            joined="livemostrecent",
-        )
         self._shards = registry.gauge(
             "resident_shards", "Shards in the memory of the workers.", joined="livesum"
         )
@@ -42,18 +35,11 @@ class StateMetrics:
         self._model_bytes = registry.gauge(
             "model_cache_size_bytes", "Memory of these outputs in bytes.", "kind", joined="livesum"
         )
-        self._read_leases = registry.gauge(
-            "read_leases_held", "Workers that hold a read lease.", joined="livesum"
-        )
 
     def jobs(self, by_state: Mapping[str, int], oldest_due_s: float) -> None:
         for state, number in by_state.items():
             self._jobs.labels(state).set(number)
         self._oldest.set(oldest_due_s)
-
-    def standbys(self, lag_s: Mapping[str, float]) -> None:
-        for name, seconds in lag_s.items():
-            self._standby_lag.labels(name).set(seconds)
 
     def shards(self, number: int, size_bytes: int) -> None:
         self._shards.set(number)
@@ -64,6 +50,3 @@ class StateMetrics:
         for kind, (entries, size_bytes) in sizes.items():
             self._model_entries.labels(kind).set(entries)
             self._model_bytes.labels(kind).set(size_bytes)
-
-    def read_lease(self, *, is_held: bool) -> None:
-        self._read_leases.set(is_held)

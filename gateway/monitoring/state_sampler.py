@@ -14,9 +14,7 @@ from gateway.background.repeated_reading import repeated_reading
 from gateway.monitoring.state_metrics import StateMetrics
 from index.errors import IndexStoreError
 from index.jobs.job_queue import JobQueue
-from index.postgres.database import Database
-from index.regions import standbys
-from index.regions.process_store import ProcessKind, ProcessStore
+from index.jobs.process_store import ProcessKind, ProcessStore
 from index.resident.resident_shards import ResidentShards
 
 EVERY_S = 15.0  # Prometheus reads no more often by default
@@ -32,30 +30,23 @@ class ModelOutputs(Protocol):
 
 
 class StateSampler:
-    """holds_read_lease: whether this process holds one now. is_warm: whether a gateway is.
-
-    also: what extensions sample.
-    """
+    """is_warm: whether a gateway is. also: what extensions sample."""
 
     def __init__(
         self,
         metrics: StateMetrics,
-        database: Database,
         jobs: JobQueue,
         shards: ResidentShards,
         models: ModelOutputs,
-        holds_read_lease: Callable[[], bool],
         processes: ProcessStore,
         is_warm: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
     ) -> None:
         self._metrics = metrics
-        self._database = database
         self._jobs = jobs
         self._shards = shards
         self._models = models
-        self._holds_read_lease = holds_read_lease
         self._processes = processes
         self._is_warm = is_warm
         self._every_s = every_s
@@ -85,13 +76,7 @@ class StateSampler:
         self._metrics.shards(len(self._shards.versions()), self._shards.size_bytes)
         await self._models.follow()
         self._metrics.model_caches(self._models.sizes())
-        self._metrics.read_lease(is_held=self._holds_read_lease())
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)
-        statuses = await standbys.statuses(self._database)
-        # PostgreSQL tells no lag of a standby that has replayed everything.
-        self._metrics.standbys(
-            {each.name: each.lag_s or 0.0 for each in statuses if each.state == "streaming"}
-        )
         for sample in self.also:
             await sample()

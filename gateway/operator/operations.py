@@ -11,12 +11,11 @@ from gateway import extension_settings
 from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
-from gateway.configured import configured_embedders, configured_parts
+from gateway.configured import configured_embedders, configured_parts, configured_region
 from gateway.errors import CommandError
 from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
-from gateway.regions import region_services
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
 from gateway.tracing.tracing import Service
@@ -48,14 +47,14 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         allow_old_pgvector=settings.allow_old_pgvector,
         identifiers=IdentifierPolicy(settings.identifier_case),
     )
-    async with region_services.announcer(settings).running() as announcer:
+    async with configured_region.find(settings)(settings) as region_process:
         connecting = database.connect(
             url,
             connections_max=1,
             statement_timeout_s=30.0,
             search_timeout_s=settings.deadline_s,
             observe=lambda _name, _seconds: None,
-            announce=announcer,
+            announce=region_process.announce,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
         )
@@ -191,13 +190,13 @@ async def retry_while_busy(settings: Settings) -> AsyncIterator[Database]:
     """Open the database with a long timeout, to rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
     async with (
-        region_services.announcer(settings).running() as announcer,
+        configured_region.find(settings)(settings) as region_process,
         database.connect(
             settings.database_url.get_secret_value(),
             connections_max=2,
             statement_timeout_s=_PATIENCE_S,
             observe=lambda _name, _seconds: None,
-            announce=announcer,
+            announce=region_process.announce,
             parallel_builds=not settings.allow_old_pgvector,
         ) as connected,
     ):

@@ -16,7 +16,7 @@ from gateway.http.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
-from gateway.regions.standby import Standby
+from gateway.region import Region
 from gateway.search import embedders as configured_embedders
 from gateway.search.response_body import AnswerBuilder
 from gateway.search.response_headers import Header
@@ -116,7 +116,7 @@ def build(
     index_name: str,
     steps: SearchSteps | None,
     read_log: ReadLog,
-    standby: Standby | None,
+    region: Region | None,
     *,
     answer_log: AnswerLog,
     threads: FairThreads,
@@ -124,6 +124,7 @@ def build(
     fields_off: Mapping[str, str],
 ) -> SearchServices:
     """postprocessing: threads for what reads all texts of the hits."""
+    standby = None if region is None else region.standby
     query_vector_caches = {
         embedder.space: caches.models.vectors
         for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
@@ -138,7 +139,7 @@ def build(
             score_min=settings.confidence_min,
             shards=shards,
             standby=standby,
-            in_region=settings.region is not None,
+            in_region=region is not None,
         )
 
     nearest = stores.database if standby is None else standby.database

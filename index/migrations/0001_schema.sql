@@ -718,7 +718,7 @@ END
 $$;
 
 ------------------------------------------------------------------------------------------------------
--- Read leases: gateways that answer without asking this server; see cache/read_lease.py
+-- Read leases: gateways that answer without asking this server; see gateway/extensions/regions/read_lease.py
 
 -- Who holds a lease. Not written ahead: a crash or a failover loses all rows, and begins a history that is
 -- not settled.

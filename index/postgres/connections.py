@@ -45,7 +45,6 @@ _APPLICATION = {"application_name": "nearhit"}  # poolers pass it on
 # No pooler that shares connections passes this on: it refuses or ignores it.
 _DIRECT_MARK = {"nearhit.straight": "yes"}
 IS_DIRECT = "current_setting('nearhit.straight', true) = 'yes'"
-_SYSTEM_IDENTIFIER = "SELECT system_identifier FROM pg_control_system()"
 _PROBE_PREFIX = "nearhit_probe_"
 _PROBE = "SELECT 'a statement that a pooler keeps'"
 _PROBE_NAMES = """
@@ -191,14 +190,6 @@ async def verify_direct(connection: Connection) -> None:
     """Raises `PoolerRefused` if a pooler is in between."""
     if not await connection.fetchval(f"SELECT {IS_DIRECT}"):
         raise _pooler_in_between()
-
-
-async def system_identifier(url: str) -> int:
-    """What a server shares with its standbys alone. Raises `DatabaseUnavailable`."""
-    with unavailable:
-        async with direct_connection(url) as connection:
-            identifier: int = await connection.fetchval(_SYSTEM_IDENTIFIER)
-    return identifier
 
 
 def pool(

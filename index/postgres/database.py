@@ -283,46 +283,6 @@ async def connect(
 
 
 @asynccontextmanager
-async def connect_standby(
-    primary: Database,
-    url: str,
-    *,
-    connections_max: int,
-    statement_timeout_s: float,
-    search_timeout_s: float,
-    observe: ObserveStatement,
-) -> AsyncIterator[Database]:
-    """A standby of the primary's server, for searches and reads; it need not be reachable yet.
-
-    Its statements may raise `DatabaseUnavailable` for what it has not replayed, such as functions.
-    The other parameters are those of `connect`.
-    """
-    searches = {"role": function_roles.SEARCH.name}
-    pool = partial(connections.pool, url, types=ServerTypes(), connections_min=0)
-    async with (
-        pool(connections_max + 1, statement_timeout_s) as owner,
-        pool(connections_max, search_timeout_s, searches) as searching,
-    ):
-        shares = FairSlots(
-            connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
-        )
-        health = Health(observe)
-        standby = Database(
-            url,
-            owner,
-            SearchConnections(searching, primary.owner_pool, shares, health, standby=owner),
-            health,
-            announce_to_nobody,
-            logged=False,
-            primary=primary.owner_pool,
-        )
-        try:
-            yield standby
-        finally:
-            await standby.release()
-
-
-@asynccontextmanager
 async def _pools(
     url: str,
     connections_max: int,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import Protocol
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import SearchExecutor
 from index.search.shards.confirmation import Confirmations
 from index.search.shards.shard_search import KnownRevisions
-from index.search.standby_executor import StandbyDatabase, StandbyExecutor
 from index.search.tables import strategy
 from index.search.tables.facets import Facets
 from index.search.tables.strategy import StrategyLimits
@@ -69,6 +69,19 @@ class SearchResult:
         return _dependencies(self.found)
 
 
+class StandbyDatabase(Protocol):
+    """A copy of the database that is nearer, and may be behind."""
+
+    @property
+    def database(self) -> Database: ...
+
+    async def execute(
+        self, executor: SearchExecutor, asked: AskedSearch, rows_max: int, known: KnownRevisions, /
+    ) -> FoundChunks | None:
+        """As `execute` of the executor, which is of the copy; None if it has not what is known."""
+        ...
+
+
 class Searcher:
     """Searches a tenant's index in the space of its vectors.
 
@@ -104,11 +117,11 @@ class Searcher:
                 database, query_embedder, limits=limits, shards=shards, in_region=in_region
             )
 
-        if standby is None:
-            self._executor, self._standby = executor(database, shards), None
-        else:
-            self._executor = executor(database, None)
-            self._standby = StandbyExecutor(standby, executor(standby.database, shards))
+        self._standby = standby
+        self._executor = executor(database, shards if standby is None else None)
+        self._nearest = self._executor
+        if standby is not None:
+            self._nearest = executor(standby.database, shards)
 
     @property
     def confirmations(self) -> Confirmations:
@@ -129,10 +142,6 @@ class Searcher:
         """Whether a search at known revisions would now be answered without PostgreSQL."""
         shards = self._nearest.shards
         return shards is not None and not self._is_remote and shards.is_in_memory(scope, query)
-
-    @property
-    def _nearest(self) -> SearchExecutor:
-        return self._executor if self._standby is None else self._standby.executor
 
     async def search(
         self,
@@ -194,7 +203,7 @@ class Searcher:
         self, asked: AskedSearch, rows_max: int, known: KnownRevisions | None
     ) -> FoundChunks:
         if self._standby is not None and known is not None:
-            found = await self._standby.execute(asked, rows_max, known)
+            found = await self._standby.execute(self._nearest, asked, rows_max, known)
             if found is not None:
                 return found
         return await self._executor.execute(asked, rows_max, known)

@@ -1,4 +1,4 @@
--- Leases of gateways that answer without asking the primary; see cache/read_lease.py.
+-- Leases of gateways that answer without asking the primary; see gateway/extensions/regions/read_lease.py.
 
 -- name: renew
 -- $1 holder, $2 region, $3 seconds, $4 `since` of the renewal before, or null; not in a transaction.

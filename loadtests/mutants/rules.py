@@ -8,16 +8,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cache import keys, protocol, read_lease
+from cache import keys, protocol
 from cache.invalidation.registry_replica import RegistryReplica
 from cache.protocol import EntryVersion, Revisions, State
-from cache.read_lease import HeldLease
 from cache.redis import store
 from cache.redis.store import FillResult, RedisStore
 from cache.tiers.memory import MemoryTier
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Freshness
+from gateway.extensions.regions import read_lease
+from gateway.extensions.regions.read_lease import HeldLease
 from gateway.http import known_heads
 from gateway.search import search_request
 from index.model.scope import PUBLIC

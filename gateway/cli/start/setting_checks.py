@@ -8,6 +8,7 @@ from gateway.api.routes.table import routes
 from gateway.configured import (
     configured_embedders,
     configured_parts,
+    configured_region,
     configured_reranker,
     configured_servers,
     configured_tracing,
@@ -40,6 +41,7 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     yield partial(configured_parts.search_steps, settings)
     yield partial(configured_tracing.find, settings, "nearhit")
     yield partial(configured_web_tokens.check, settings)
+    yield partial(configured_region.find, settings)
     yield lambda: routes(switched_on(settings.extensions_off))
     for extension in switched_on(settings.extensions_off).values():
         yield partial(extension.check, settings)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gateway.extension import Body
 from gateway.extensions.activity.statistics_schemas import LatencyAnswer
-from index.regions.process_store import ProcessKind
+from index.jobs.process_store import ProcessKind
 
 
 class ProcessAnswer(Body):

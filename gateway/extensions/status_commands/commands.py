@@ -15,9 +15,9 @@ from gateway.cli.common import AsJson, console
 if TYPE_CHECKING:
     from cache.redis.node_status import NodeStatus
     from gateway.extension import Settings, Stores
+    from gateway.extensions._regions.standbys import StandbyStatus
     from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
-    from index.regions.standbys import StandbyStatus
     from index.tenants.usage import DailyUsage, IngestStatus
 
 COMMANDS = typer.Typer()
@@ -173,8 +173,8 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
 
 async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
     from gateway.extension import open_redis, server_warnings
-    from index.regions import standbys
-    from index.regions.read_lease_store import ReadLeaseStore
+    from gateway.extensions._regions import standbys
+    from gateway.extensions._regions.read_lease_store import ReadLeaseStore
 
     gateways = Counter(await ReadLeaseStore(database).regions())
     async with open_redis(settings) as redis:

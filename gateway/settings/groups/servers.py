@@ -39,7 +39,8 @@ class ServerSettings(BaseSettings):
         pattern=r"^[a-z0-9-]{1,40}$",
         description="name of the region where this gateway runs; set it on all gateways and "
         "workers if some are far from PostgreSQL: each gateway then holds a read lease, so that it "
-        "can answer without asking PostgreSQL. Unset: no lease",
+        "can answer without asking PostgreSQL. Unset: no lease, and a write waits until those of "
+        "others have run out",
     )
     read_lease_s: float = Field(
         1.0,
@@ -90,15 +91,6 @@ class ServerSettings(BaseSettings):
         description="form of log lines: one JSON object a line, or `key=value` pairs for people",
     )
     log_queries: bool = Field(False, description="whether log lines contain the text of queries")
-
-    @model_validator(mode="after")
-    def _has_region_of_replica(self) -> Self:
-        if self.replica_url is not None and (self.region is None or self.database_url is None):
-            raise ValueError(
-                "NEARHIT_REPLICA_URL needs NEARHIT_REGION on all gateways and workers, and "
-                "NEARHIT_DATABASE_URL, the URL of the primary"
-            )
-        return self
 
     @model_validator(mode="after")
     def _has_both_pooler_urls(self) -> Self:

@@ -11,7 +11,7 @@ import pytest
 _COUNT = """
 from gateway.monitoring.metrics import Metrics
 metrics = Metrics()
-metrics.standby_read("standby")
+metrics.shard_event("loaded")
 metrics.state.shards(3, 1_000)
 metrics.state.jobs({"failed": 7}, 0.0)
 """
@@ -36,7 +36,7 @@ def test_counters_of_an_ended_process_stay_and_what_it_held_goes(tmp_path: Path)
 
     text = output(_COUNT + _SHOW, tmp_path)
 
-    assert 'nearhit_standby_reads_total{outcome="standby"} 2.0' in text
+    assert 'nearhit_shard_events_total{event="loaded"} 2.0' in text
     assert "nearhit_resident_shards 3.0" in text
     assert "nearhit_resident_shards_size_bytes 1000.0" in text
     assert 'nearhit_jobs{state="failed"} 7.0' in text

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
+from gateway.extensions._regions.read_lease_store import ReadLeaseStore
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
-from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.promises.asking import WINDOW_MS
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy

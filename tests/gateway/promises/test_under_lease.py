@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cache.read_lease import MARGIN, HeldLease
+from gateway.extensions._regions.read_lease_store import ReadLeaseStore
+from gateway.extensions.regions.read_lease import MARGIN, HeldLease
 from gateway.settings.settings import Settings
-from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
+from tests.gateway.extensions.regions.test_region_gateways import unheard
 from tests.gateway.promises.asking import LEAVE, WINDOW_MS, asked, limit, written
-from tests.gateway.regions.test_region_gateways import unheard
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.leases import holds_lease, readings
 

@@ -1,6 +1,6 @@
 """Announces committed changes to the holders of read leases, and waits until they have heard.
 
-`cache/read_lease.py` has the rules, and says why no write may be acknowledged earlier.
+`read_lease.py` has the rules, and says why no write may be acknowledged earlier.
 """
 
 import asyncio
@@ -13,18 +13,18 @@ from typing import Any
 
 import structlog
 
-from cache import read_lease
-from cache.read_lease import SeenLease, SeenLeases, StoredLease
 from common import background_tasks
-from gateway.regions.clock import suspend_aware_s
-from index.errors import DatabaseUnavailable
-from index.postgres.database import Database
-from index.regions.read_lease_store import (
+from common.suspend_aware_clock import suspend_aware_s
+from gateway.extensions._regions.read_lease_store import (
     TENANTS_MAX,
     Announced,
     ReadLease,
     ReadLeaseStore,
 )
+from gateway.extensions.regions import read_lease
+from gateway.extensions.regions.read_lease import SeenLease, SeenLeases, StoredLease
+from index.errors import DatabaseUnavailable
+from index.postgres.database import Database
 
 _READINGS = 10  # of the leases, in the duration of one, while a write waits; a starting value
 _LISTEN_S_MAX = 2.0  # to connect; a starting value, as for `dedicated_connection`
@@ -49,8 +49,8 @@ class _Message:
 class Announcer:
     """One for each process that writes; `database.connect` calls it after each commit.
 
-    longest_s: the duration of the leases of this deployment; 0 without regions. After a failover
-        nothing is acknowledged for as long, or as long as the longest lease that was ever stored.
+    longest_s: the duration of the leases of this deployment. After a failover nothing is
+        acknowledged for as long, or as long as the longest lease that was ever stored.
     """
 
     def __init__(self, longest_s: float, clock_s: Callable[[], float] = suspend_aware_s) -> None:
@@ -84,8 +84,7 @@ class Announcer:
                 if not self._is_listening:
                     await self._listen(ReadLeaseStore(database))
 
-        if self._longest_s > 0:
-            self._run(listen())
+        self._run(listen())
 
     async def __call__(self, database: Database, tenants: Collection[str]) -> None:
         """Return when no holder may answer without these tenants' committed changes.

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
-from gateway.regions.announcer import Announcer
-from gateway.regions.lease_keeper import LeaseKeeper
+from gateway.extensions._regions.read_lease_store import ReadLeaseStore
+from gateway.extensions.regions.announcer import Announcer
+from gateway.extensions.regions.lease_keeper import LeaseKeeper
 from gateway.settings.settings import Settings
 from index.postgres.database import connect
-from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
-from tests.gateway.regions import round_trips
-from tests.gateway.regions.round_trips import RoundTrips
+from tests.gateway.extensions.regions import round_trips
+from tests.gateway.extensions.regions.round_trips import RoundTrips
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]

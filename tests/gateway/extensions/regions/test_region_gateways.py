@@ -6,11 +6,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from cache.read_lease import HeldLease
-from gateway.regions.lease_keeper import LeaseKeeper
+from gateway.cli.start.setting_checks import require_valid
+from gateway.errors import CommandError
+from gateway.extensions._regions.read_lease_store import ReadLeaseStore
+from gateway.extensions.regions.lease_keeper import LeaseKeeper
+from gateway.extensions.regions.read_lease import MARGIN, HeldLease
 from gateway.settings.settings import Settings
-from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.leases import holds_lease, readings
@@ -44,6 +47,39 @@ async def test_a_far_gateway_answers_without_asking_and_misses_nothing(
         assert str(days) in hit["text"]
 
     assert await readings(far) == before
+
+
+async def test_a_gateway_without_the_extension_waits_until_the_leases_have_run_out(
+    settings: Settings, embedder: Embedder, gateway: Gateway, far: Gateway, ana: Caller
+) -> None:
+    """It tells nobody, so the far gateway may answer from what it knew until then."""
+    plain = settings.model_copy(update={"region": None, "extensions_off": "regions"})
+    at_far = far.as_(ana)
+    await ana.put("leave", "Everybody has 25 days of leave.", readers=["tenant"])
+    await holds_lease(far, at_far)
+    async with running(plain, embedder) as without:
+        for days in range(26, 28):
+            started_s = time.monotonic()
+            text = f"Everybody has {days} days of leave."
+            await without.as_(ana).put("leave", text, readers=["tenant"])
+
+            assert time.monotonic() - started_s > settings.read_lease_s * (1 - MARGIN)
+            (hit,) = (await at_far.search("days of leave")).json()["hits"]
+            assert str(days) in hit["text"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        (Settings(extensions_off="regions", region="far"), "NEARHIT_REGION"),
+        (Settings(extensions_off="regions", replica_url=SecretStr("x")), "NEARHIT_REPLICA_URL"),
+    ],
+)
+def test_a_gateway_of_a_region_is_refused_without_the_extension(
+    settings: Settings, setting: str
+) -> None:
+    with pytest.raises(CommandError, match=f"{setting} needs one extension"):
+        require_valid(settings)
 
 
 @pytest.mark.thorough

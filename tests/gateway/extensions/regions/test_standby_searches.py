@@ -1,10 +1,10 @@
 """An answer of a standby counts only at the revisions that the caller must not miss."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import pytest
 
+from gateway.extensions.regions.standby import Standby
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
 from index.model.query import Query
@@ -15,25 +15,51 @@ from index.search.preparation import AskedSearch
 from index.search.query_embedder import QueryEmbedder
 from index.search.search_executor import SearchExecutor
 from index.search.shards.shard_search import KnownRevisions
-from index.search.standby_executor import StandbyExecutor
 from index.search.tables import strategy
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
+from tests.index.conftest import (
+    database,
+    documents,
+    embedder,
+    invalidation,
+    reused,
+    reused_databases,
+    settings,
+    static_embedder,
+    tenants,
+    writer,
+)
 from tests.index.support.samples import a_document, put
+
+__all__ = [  # fixtures
+    "database",
+    "documents",
+    "embedder",
+    "invalidation",
+    "reused",
+    "reused_databases",
+    "settings",
+    "static_embedder",
+    "tenants",
+    "writer",
+]
 
 pytestmark = pytest.mark.anyio
 
 SCOPE = everything("acme", "ana", [], receives_public=True)
 
 
-@dataclass
-class ClaimingStandby:
+class ClaimingStandby(Standby):
     """Says that it has everything, whatever its database has."""
 
-    database: Database
-    failures: list[None] = field(default_factory=list)
+    def __init__(self, standby: Database) -> None:
+        super().__init__(standby, wait_s=0.0, count=lambda _outcome: None)
+        self.failures: list[None] = []
 
-    async def has_replayed(self, _history: str, _revisions: Mapping[str, int], /) -> bool:
+    async def has_replayed(
+        self, _history: str, _revisions: Mapping[str, int], _wait_s: float | None = None, /
+    ) -> bool:
         return True
 
     def failed(self) -> None:
@@ -58,7 +84,7 @@ async def execute(
 ) -> FoundChunks | None:
     executor = SearchExecutor(standby.database, QueryEmbedder(embedder), limits=strategy.MEASURED)
     asked = AskedSearch(SCOPE, Query("leave", top_k=5))
-    return await StandbyExecutor(standby, executor).execute(asked, 5, known)
+    return await standby.execute(executor, asked, 5, known)
 
 
 async def test_an_answer_at_the_known_revisions_counts(

@@ -7,14 +7,20 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from cache.invalidation.drain import ChangeFeed
 from cache.revision_reader import RevisionReader
-from common.circuit_breaker import STANDBY, CircuitBreaker
-from gateway.errors import CommandError
-from gateway.settings.settings import Settings
+from common.circuit_breaker import BreakerLimits, CircuitBreaker
+from gateway.extension import CommandError, Settings
+from gateway.extensions.regions import standby_database
+from gateway.extensions.regions.standby_change_feed import StandbyChangeFeed
 from index.errors import DatabaseUnavailable
-from index.postgres import connections, database
+from index.invalidation.changes import ChangeSet
 from index.postgres.database import Database
 from index.postgres.session import ObserveStatement
+from index.search.found_chunks import FoundChunks
+from index.search.preparation import AskedSearch
+from index.search.search_executor import SearchExecutor
+from index.search.shards.shard_search import KnownRevisions
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 
 # Starting values, not measured.
@@ -25,6 +31,8 @@ _POLL_S = 0.002
 _REPLAY_WAIT_S = 0.02  # of a search; then the primary answers
 _CHECK_S_MAX = 5.0
 _STATEMENT_S_MAX = 30.0  # loading a large partition
+# One failure is enough: the primary answers too.
+_BREAKER = BreakerLimits(failures_max=1, first_pause_s=0.25, longest_pause_s=5.0)
 
 log = structlog.get_logger()
 
@@ -47,12 +55,40 @@ class Standby:
         self._wait_s = wait_s
         self._count = count
         self._clock_s = clock_s
-        self._breaker = CircuitBreaker(clock_s, STANDBY)
+        self._breaker = CircuitBreaker(clock_s, _BREAKER)
         self._revisions = RevisionReader(TenantStore(standby), clock_s)
         self._failed_at_s = float("-inf")
 
+    async def execute(
+        self, executor: SearchExecutor, asked: AskedSearch, rows_max: int, known: KnownRevisions, /
+    ) -> FoundChunks | None:
+        """As `SearchExecutor.execute`; None if the primary has to be asked.
+
+        Shards that are at the known revisions need no standby.
+        """
+        shards = executor.shards
+        if not (
+            (shards is not None and shards.is_in_memory_at(asked.scope, asked.query, known))
+            or await self.has_replayed(known.history, known.by_partition)
+        ):
+            return None
+        try:
+            found = await executor.execute(asked, rows_max, known)
+        except DatabaseUnavailable:
+            self.failed()
+            return None
+        # Behind a balancer, another standby may have answered.
+        has_reached = found.history == known.history and all(
+            found.revisions[name] >= revision for name, revision in known.by_partition.items()
+        )
+        return found if has_reached else None
+
+    def change_feed(self, primary: ChangeFeed[ChangeSet], /) -> ChangeFeed[ChangeSet]:
+        """Reads the changes that the standby has; `primary` reads all others."""
+        return StandbyChangeFeed(self, primary)
+
     async def has_replayed(
-        self, history: str, revisions: Mapping[str, int], wait_s: float | None = None
+        self, history: str, revisions: Mapping[str, int], wait_s: float | None = None, /
     ) -> bool:
         """Whether it has these revisions or later ones of the history, now or within the wait.
 
@@ -123,7 +159,7 @@ async def connect(
         return
     url = settings.replica_url.get_secret_value()
     await _check(settings.database_url.get_secret_value(), url)
-    async with database.connect_standby(
+    async with standby_database.connect(
         primary,
         url,
         connections_max=settings.database_connections,
@@ -137,7 +173,9 @@ async def connect(
 async def _check(primary_url: str, url: str) -> None:
     try:
         async with asyncio.timeout(_CHECK_S_MAX):
-            identifiers = [await connections.system_identifier(each) for each in (url, primary_url)]
+            identifiers = [
+                await standby_database.system_identifier(each) for each in (url, primary_url)
+            ]
     except (DatabaseUnavailable, TimeoutError) as error:
         log.warning("standby", state="unavailable", detail=str(error))
         return

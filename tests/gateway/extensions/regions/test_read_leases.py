@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gateway.regions.acknowledger import SENDERS
-from gateway.regions.announcer import Announcer
-from gateway.regions.lease_keeper import LeaseKeeper
+from gateway.extensions._regions.read_lease_store import ReadLeaseStore
+from gateway.extensions.regions.acknowledger import SENDERS
+from gateway.extensions.regions.announcer import Announcer
+from gateway.extensions.regions.lease_keeper import LeaseKeeper
 from index.postgres.database import Database, connect
-from index.regions.read_lease_store import ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.support.delayed import far_database
 

@@ -1,4 +1,4 @@
-"""Read leases as a machine of small steps. The rules are the functions of `cache.read_lease`.
+"""Read leases as a machine of small steps. The rules are those of `regions.read_lease`.
 
 A step is one statement on the primary, one message, one task of a process, a tick of the clock, or
 one fault.
@@ -21,8 +21,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol, TypeAlias
 
-from cache import read_lease
-from cache.read_lease import HeldLease, Renewal, SeenLease, SeenLeases, StoredLease
+from gateway.extensions.regions import read_lease
+from gateway.extensions.regions.read_lease import (
+    HeldLease,
+    Renewal,
+    SeenLease,
+    SeenLeases,
+    StoredLease,
+)
 from tests import exploration
 from tests.exploration import Exploration
 

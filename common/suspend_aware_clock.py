@@ -1,4 +1,4 @@
-"""The clock that read leases are measured with."""
+"""The clock by which it is known how old a reading is, on a machine that may be suspended."""
 
 import time
 from functools import partial

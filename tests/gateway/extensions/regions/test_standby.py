@@ -7,16 +7,18 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
+from gateway.cli.start.setting_checks import require_valid
 from gateway.errors import CommandError
+from gateway.extensions._regions import standbys
 from gateway.extensions.embedded_servers.owned_servers import Servers
+from gateway.extensions.regions import region_process
 from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
+from gateway.services import Brought, open_services
 from gateway.settings.settings import Settings
-from index.regions import standbys
 from index.search.query_embedder import Embedder
-from tests.gateway.regions.conftest import Pair
+from tests.gateway.extensions.regions.conftest import Pair
 from tests.gateway.support.commands import environment_of, process_output
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.leases import holds_lease
@@ -197,8 +199,9 @@ async def test_a_copy_of_another_server_is_refused(
     far_settings: Settings, servers: Servers, gateway: Gateway, embedder: Embedder
 ) -> None:
     other = far_settings.model_copy(update={"replica_url": SecretStr(servers.database_url)})
+    brought = Brought(open_region=region_process.opened)
     with pytest.raises(CommandError, match="another PostgreSQL"):
-        async with open_services(other, Metrics(), embedder):
+        async with open_services(other, Metrics(), embedder, brought=brought):
             pass
 
 
@@ -220,10 +223,11 @@ async def test_a_standby_that_is_named_as_the_database_is_told(
 
 
 def test_a_standby_needs_a_region() -> None:
-    with pytest.raises(ValidationError, match="NEARHIT_REGION"):
-        Settings(
-            database_url=SecretStr("postgresql://here"), replica_url=SecretStr("postgresql://there")
-        )
+    settings = Settings(
+        database_url=SecretStr("postgresql://here"), replica_url=SecretStr("postgresql://there")
+    )
+    with pytest.raises(CommandError, match="NEARHIT_REGION"):
+        require_valid(settings)
 
 
 @pytest.mark.thorough

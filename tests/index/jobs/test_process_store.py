@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from index.jobs.process_store import ProcessStore
 from index.postgres.database import Database
-from index.regions.process_store import ProcessStore
 from tests.conftest import run_sql
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]

@@ -1,8 +1,14 @@
 """The rules of read leases, one at a time; `test_read_lease_model` shows that they suffice."""
 
-from cache import read_lease
-from cache.read_lease import HeldLease, Renewal, SeenLease, SeenLeases, StoredLease
-from tests.cache.support.read_lease_model import Held, ModelCounters
+from gateway.extensions.regions import read_lease
+from gateway.extensions.regions.read_lease import (
+    HeldLease,
+    Renewal,
+    SeenLease,
+    SeenLeases,
+    StoredLease,
+)
+from tests.gateway.extensions.regions.read_lease_model import Held, ModelCounters
 
 HISTORY = "history 0"
 

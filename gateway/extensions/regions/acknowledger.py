@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Never
 
-from index.regions.read_lease_store import Announcement, ReadLeaseStore
+from gateway.extensions._regions.read_lease_store import Announcement, ReadLeaseStore
 
 SENDERS = 2  # so that one is ready while the other waits for its reply; a starting value
 _NUMBERS_MAX = 500  # of one message, which PostgreSQL limits to 8,000 bytes

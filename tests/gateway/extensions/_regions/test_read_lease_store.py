@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions._regions.read_lease_store import Announcement, ReadLease, ReadLeaseStore
 from index.postgres.database import Database
 from index.postgres.session import RAISING, STATEMENTS, Session
-from index.regions.read_lease_store import Announcement, ReadLease, ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
+from tests.index.conftest import database, reused, reused_databases, settings, tenants
+
+__all__ = ["database", "reused", "reused_databases", "settings", "tenants"]  # fixtures
 
 pytestmark = pytest.mark.anyio
 

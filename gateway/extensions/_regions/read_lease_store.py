@@ -1,6 +1,6 @@
 """Read leases on the primary, and the messages between writers and holders.
 
-`cache/read_lease.py` says why they are stored, read and announced in this order.
+The extension `regions` says in `read_lease.py` why they are stored, read and announced so.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence

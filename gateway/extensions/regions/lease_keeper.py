@@ -1,6 +1,6 @@
 """Keeps a read lease, and answers from it which revisions are acknowledged.
 
-`cache/read_lease.py` has the rules. The lease is renewed only while announcements can arrive and be
+`read_lease.py` has the rules. The lease is renewed only while announcements can arrive and be
 acknowledged: else each write would wait until it runs out.
 """
 
@@ -12,14 +12,14 @@ from typing import Never
 
 import structlog
 
-from cache.read_lease import HeldLease, Renewal
 from cache.revision_reader import RevisionSource
 from common import background_tasks
-from gateway.regions.acknowledger import SENDERS, Acknowledger
-from gateway.regions.clock import suspend_aware_s
+from common.suspend_aware_clock import suspend_aware_s
+from gateway.extensions._regions.read_lease_store import Announcement, ReadLeaseStore
+from gateway.extensions.regions.acknowledger import SENDERS, Acknowledger
+from gateway.extensions.regions.read_lease import HeldLease, Renewal
 from index.errors import DatabaseUnavailable
 from index.postgres.session import Session
-from index.regions.read_lease_store import Announcement, ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions
 
 _RENEWALS = 3  # begun in the duration of a lease, so that one that fails leaves time for others
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 class LeaseKeeper:
     """primary: reads the counters of tenants that are not known yet.
 
-    region: where this gateway runs.
+    region: where this gateway runs. on_held: receives whether it holds a lease.
     """
 
     def __init__(
@@ -41,12 +41,14 @@ class LeaseKeeper:
         region: str,
         *,
         duration_s: float,
+        on_held: Callable[[bool], None] = lambda _is_held: None,
         clock_s: Callable[[], float] = suspend_aware_s,
     ) -> None:
         self._store = store
         self._primary = primary
         self._region = region
         self._duration_s = duration_s
+        self._on_held = on_held
         self._clock_s = clock_s
         self._holder = secrets.token_hex(8)
         self._lease: HeldLease[TenantRevisions] = HeldLease()
@@ -95,6 +97,7 @@ class LeaseKeeper:
                 log.exception("read_lease", state="failed", region=region)
             # The primary may have restarted: then its rows are of a history that is not known yet.
             self._lease = self._lease.dropped()
+            self._on_held(False)
             await asyncio.sleep(_PAUSE_S)
 
     async def _hold(self, region: str) -> None:
@@ -128,5 +131,6 @@ class LeaseKeeper:
         renewal = Renewal(moved.history, moved.since, moved.counters)
         was_held = self.is_held
         self._lease = self._lease.renewed(renewal, epoch, begun_at_s, self._duration_s)
+        self._on_held(self.is_held)
         if not was_held and self.is_held:
             log.info("read_lease", state="held", region=region, holder=self._holder)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cache import read_lease
-from cache.read_lease import Renewal, SeenLease, SeenLeases, StoredLease
-from tests.cache.support.read_lease_model import (
+from gateway.extensions.regions import read_lease
+from gateway.extensions.regions.read_lease import Renewal, SeenLease, SeenLeases, StoredLease
+from tests.gateway.extensions.regions.read_lease_model import (
     DURATION_S,
     Held,
     ModelCounters,

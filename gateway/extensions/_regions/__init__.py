@@ -1,0 +1,1 @@
+"""What several extensions read of regions: the leases of gateways, and the standbys."""

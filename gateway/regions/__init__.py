@@ -1,1 +1,0 @@
-"""Regions: what a gateway far from the primary answers from, and what its writes wait for."""

@@ -1,1 +1,0 @@
-"""Regions: the read leases of gateways that are far from the primary."""
