@@ -74,6 +74,7 @@ OWN = (
     "receipts",
     "redis_cluster",
     "reembed",
+    "regions",
     "rerankers",
     "scim",
     "search_as",
