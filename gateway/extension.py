@@ -135,6 +135,7 @@ from gateway.search.pipeline import AnsweredSearch as AnsweredSearch
 from gateway.search.pipeline import get_or_compute as get_or_compute
 from gateway.search.pipeline import is_recallable as is_recallable
 from gateway.search.pipeline import record_served as record_served
+from gateway.search.pipeline import record_shown as record_shown
 from gateway.search.pipeline import search_as_caller as search_as_caller
 from gateway.search.pipeline import serve as serve
 from gateway.search.reranker_kinds import PASSAGE_CHARACTERS_MAX as PASSAGE_CHARACTERS_MAX

@@ -7,7 +7,8 @@ caller were read or last confirmed:
   1. The caller and the tenant's revisions are read again. If nothing has moved, that is all.
   2. If the rights differ from those that the hits and documents were read with, it is not valid.
   3. If a revision has risen, one statement counts the shown documents that the caller may see. The
-     response is not valid unless it counts all of them.
+     response is not valid unless it counts all of them. Facets are read again: it is not valid
+     if one shows a value that the documents of now do not have.
 An edit takes no right away: an answer shows each document as it was after the request had arrived.
 A text that goes on for seconds ends with an edit too, of any chunk that it is from.
 """
@@ -95,8 +96,9 @@ class Revalidation:
             freshness = None if before is None else before.freshness
             now = await self._context.authenticate(freshness=freshness)
             admitted = self._context.principal if before is None else before.principal
+            reads = now.principal if shows.read_as is None else await shows.read_as(now.principal)
             for reader in shows.readers() or [admitted]:
-                if reader is not now.principal and _rights(reader) != _rights(now.principal):
+                if reader is not reads and _rights(reader) != _rights(reads):
                     return False
             # An older answer, which the caller accepts, is not compared with the documents of now.
             if not now.age_s and _has_moved(before, now) and not await self._are_visible():
@@ -130,7 +132,9 @@ class Revalidation:
             sorted(chunks),
             sees_inactive="admin" in principal.roles,
         )
-        return visible == len(chunks) + len(documents)
+        if visible != len(chunks) + len(documents):
+            return False
+        return all([await check() for check in shows.checks])
 
 
 def _has_moved(before: AuthenticatedRequest | None, now: AuthenticatedRequest) -> bool:

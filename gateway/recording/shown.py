@@ -3,13 +3,16 @@
 A request's task sets it once. Reads are added where they are logged, deep in a handler.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from index.tenants.principals import Principal
+
+ReadAs: TypeAlias = Callable[[Principal], Awaitable[Principal]]
 
 
 @dataclass(slots=True)
@@ -17,13 +20,17 @@ class Shown:
     """Each with the principal whose grants admitted it.
 
     answers: bodies of searches. documents: their addresses. chunks: their identifiers.
+    checks: of what answers show besides hits: whether it may be shown now.
     admitted: the caller as it was first authenticated.
+    read_as: the principal whose grants count, made of the caller; None for the caller's own.
     """
 
     answers: list[tuple[Principal, bytes]] = field(default_factory=list)
     documents: list[tuple[Principal, Collection[str]]] = field(default_factory=list)
     chunks: list[tuple[Principal, Collection[int]]] = field(default_factory=list)
+    checks: list[Callable[[], Awaitable[bool]]] = field(default_factory=list)
     admitted: AuthenticatedRequest | None = None
+    read_as: ReadAs | None = None
 
     def readers(self) -> list[Principal]:
         return [reader for reader, _ in (*self.answers, *self.documents, *self.chunks)]

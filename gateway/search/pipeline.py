@@ -14,6 +14,7 @@ Calls that answer several searches at one revision begin at the tiers.
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
@@ -24,6 +25,7 @@ from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
 from gateway.recording import shown
+from gateway.recording.shown import ReadAs
 from gateway.search.answer_keys import (
     AnswerKey,
     known_key,
@@ -34,6 +36,7 @@ from gateway.search.answer_keys import (
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, freshness_of
 from gateway.search.search_services import SearchServices
+from gateway.search.shown_facets import are_facets_visible
 from index.errors import DatabaseUnavailable, VectorRefused
 
 
@@ -124,8 +127,7 @@ def record_served(
 
     trace: of the request, if it is for this answer alone.
     """
-    if (shows := shown.CURRENT.get()) is not None:
-        shows.answers.append((search.principal, served.body))
+    record_shown(services, search, served)
     duration_s = None if trace is None else time.perf_counter() - trace.started_s
     services.answer_log.add(
         search.principal, search.query, served, duration_s, is_question=not search.body.typing
@@ -137,6 +139,26 @@ def record_served(
         trace.mark("cache" if served.tier != "miss" else "search")
         if services.settings.log_queries:
             trace.query = search.query.text
+
+
+def record_shown(
+    services: SearchServices,
+    search: SearchRequest,
+    served: ServedAnswer,
+    *,
+    read_as: ReadAs | None = None,
+) -> None:
+    """What the response shows by this answer, to confirm it if the response is late.
+
+    read_as: as of `Shown`.
+    """
+    if (shows := shown.CURRENT.get()) is not None:
+        shows.answers.append((search.principal, served.body))
+        shows.read_as = read_as
+        if search.query.facets:
+            statements = services.stores.database.searching
+            facets = (statements, search.scope, search.query, served.body)
+            shows.checks.append(partial(are_facets_visible, *facets))
 
 
 def may_compute_first(

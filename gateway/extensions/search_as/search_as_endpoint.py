@@ -4,6 +4,7 @@ The audit log's row is committed before the answer is sent: no look is without i
 """
 
 from dataclasses import replace
+from functools import partial
 
 from starlette.responses import Response
 
@@ -17,6 +18,7 @@ from gateway.extension import (
     freshness_of,
     get_or_compute,
     problems,
+    record_shown,
     require_within_limits,
 )
 from gateway.extensions.search_as.search_as_schemas import SearchAsBody
@@ -40,7 +42,8 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
     if services.settings.audit_log == "off":
         raise problems.not_configured("It needs the audit log: NEARHIT_AUDIT_LOG=changes or all.")
     context.trace.mark("revision")
-    request = services.request_of(await _seen(services, admin, body), body.search)
+    see = partial(_seen, services, body)
+    request = services.request_of(await see(admin), body.search)
     services.require_answerable(request, "search.")
     try:
         answer = await get_or_compute(
@@ -48,6 +51,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         )
     except VectorRefused as error:
         raise problems.invalid_field(f"search.{error.field}", str(error)) from None
+    record_shown(services, request, answer, read_as=see)
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
     hits = (await decode_in_steps(answer.body))["hits"]
@@ -62,14 +66,15 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
     return build_response(services.settings, context.trace, answered)
 
 
-async def _seen(services: SearchServices, admin: Principal, body: SearchAsBody) -> Principal:
-    """The principal that the subject or the groups would be: all scopes, and no filter."""
+async def _seen(services: SearchServices, body: SearchAsBody, admin: Principal) -> Principal:
+    """The principal that the subject or the groups would be: all scopes, no filter and no role."""
     subject = body.subject or ""  # no document has such an owner, and no reader such a name
     members = await services.stores.principals.groups(admin.tenant, subject) if subject else ()
     return replace(
         admin,
         subject=subject,
         groups=tuple(sorted({*members, *body.groups})),
+        roles=(),
         scopes=SCOPE_NAMES,
         filter=NO_FILTER,
     )

@@ -1,6 +1,7 @@
 """The endpoints of the files of a vector store: attached, listed, read, changed and detached."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -76,6 +77,7 @@ async def get_attached(context: RequestContext[VectorStoreServices]) -> Response
         return json_response(StoreFileAnswer.of(received.document.source, file))
     store = await require_store(context, caller)
     file = await _file(context, caller, store, _file_id(context))
+    _record_shown(context, caller, [file])
     return json_response(StoreFileAnswer.of(store.source, file))
 
 
@@ -180,8 +182,19 @@ async def _file_list(
         file_filter,
         maker=maker_of(caller.principal) if sees_uploads(caller) else None,
     )
+    _record_shown(context, caller, files)
     answers = [StoreFileAnswer.of(store.source, file) for file in files]
     return json_response(list_answer(answers, page, [answer.id for answer in answers]))
+
+
+def _record_shown(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
+    files: Sequence[AttachedFile],
+) -> None:
+    """The answer has the metadata of the files' documents, as a list of documents has."""
+    documents = [file.document_id for file in files if file.metadata is not None]
+    context.services.documents.read_log.documents(caller.principal, documents)
 
 
 async def _file(
