@@ -265,7 +265,7 @@ async def _pool(
     connections_min: int = 1,
 ) -> AsyncIterator[Pool]:
     with unavailable, role_errors(), _url_errors():
-        pool = await asyncpg.create_pool(
+        pool = await driver_connection.DriverPool(
             url,
             min_size=connections_min,
             max_size=connections_max,

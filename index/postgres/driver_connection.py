@@ -6,6 +6,7 @@ another region that takes longer than a caller waits.
 
 import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,8 +14,13 @@ import asyncpg
 
 if TYPE_CHECKING:
     _Connection = asyncpg.Connection[asyncpg.Record]
+    _Pool = asyncpg.Pool[asyncpg.Record]
 else:
     _Connection = asyncpg.Connection  # generic for the type checker alone
+    _Pool = asyncpg.Pool
+
+# For a cancelled statement to end, before its connection is closed; a starting value, not measured.
+CANCEL_S_MAX = 1.0
 
 # Of pgvector, and the arrays of these types; and PostgreSQL's arrays that statements use.
 _NAMES = ("halfvec", "sparsevec", "vector")
@@ -124,6 +130,27 @@ class ListeningConnection(_Connection):
             await self.execute(query)
             return []
         return await super().fetch(query, *args, **options)
+
+
+class DriverPool(_Pool):
+    """Whoever gives up a statement does not wait for a server that says nothing any more.
+
+    The driver would wait as long as for acquiring the connection: a deadline would be late by that.
+    """
+
+    def __init__(self, url: str, **options: Any) -> None:
+        super().__init__(
+            url,
+            max_queries=50_000,  # these four are the driver's defaults
+            max_inactive_connection_lifetime=300.0,
+            loop=None,
+            record_class=asyncpg.Record,
+            **options,
+        )
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  the driver's
+        with suppress(TimeoutError):  # the driver has closed the connection
+            await super().release(connection, timeout=CANCEL_S_MAX if timeout is None else timeout)
 
 
 def of(types: ServerTypes) -> type[DriverConnection]:

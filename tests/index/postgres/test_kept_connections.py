@@ -8,6 +8,7 @@ import pytest
 
 from index.postgres.connections import Pool, pool
 from index.postgres.kept_connections import KeptConnections
+from tests.gateway.servers.database_proxy import database_proxy
 
 pytestmark = pytest.mark.anyio
 
@@ -71,6 +72,30 @@ async def test_a_cancelled_statement_has_ended_before_the_next_one(
     async with asyncio.timeout(WAIT_S_MAX):
         await asyncio.wait([task])
         assert await backend(connections)
+
+
+async def test_a_cancelled_statement_does_not_wait_for_a_server_that_says_nothing(
+    database_url: str,
+) -> None:
+    async with database_proxy(database_url) as wire, pool(wire.url, 2, WAIT_S_MAX) as far:
+        begun = asyncio.Event()
+
+        async def wait() -> None:
+            async with far.acquire(timeout=10 * WAIT_S_MAX) as connection:
+                begun.set()
+                await connection.execute("SELECT pg_sleep(600)")
+
+        task = asyncio.create_task(wait())
+        await begun.wait()
+        wire.hold()
+        task.cancel()
+        async with asyncio.timeout(WAIT_S_MAX):
+            await asyncio.wait([task])
+            wire.mend()
+            async with far.acquire(timeout=WAIT_S_MAX) as connection:
+                assert await connection.fetchval("SELECT 1")
+
+    assert task.cancelled()
 
 
 async def test_a_lost_one_is_replaced(connections: KeptConnections, opened: Pool) -> None:
