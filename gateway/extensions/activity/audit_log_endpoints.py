@@ -8,6 +8,11 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from gateway.extension import RequestContext, json_response, problems, schemas
+from gateway.extensions._audit_log.audit_log_reader import (
+    AuditLogFilter,
+    AuditLogReader,
+    ShownDocument,
+)
 from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.audit_log_schemas import (
     AuditLogAnswer,
@@ -15,7 +20,6 @@ from gateway.extensions.activity.audit_log_schemas import (
     RecipientBody,
     RecipientsAnswer,
 )
-from index.audit.audit_log import AuditLog, AuditLogFilter, ShownDocument
 from index.model.conditions.times import Instant
 
 _PAGE_MAX = 100
@@ -31,7 +35,7 @@ async def get_audit_log(context: RequestContext[ActivityServices]) -> Response:
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
-    tenant, log = caller.principal.tenant, context.services.stores.audit_log
+    tenant, log = caller.principal.tenant, AuditLogReader(context.services.stores.database)
     page = await log.page(
         tenant,
         AuditLogFilter(
@@ -59,7 +63,7 @@ async def list_recipients(context: RequestContext[ActivityServices]) -> Response
         raise problems.invalid_field("document", "must be the identifier of a document")
     if chunk is not None and not re.fullmatch(_NUMBER, chunk):
         raise problems.invalid_field("chunk", "must be the identifier of a chunk")
-    tenant, log = caller.principal.tenant, context.services.stores.audit_log
+    tenant, log = caller.principal.tenant, AuditLogReader(context.services.stores.database)
     shown = ShownDocument(
         document,
         None if chunk is None else int(chunk),
@@ -92,7 +96,7 @@ def _cursor(query: QueryParams) -> int | None:
     return None if cursor is None else int(cursor)
 
 
-async def _since(log: AuditLog, tenant: str, query: QueryParams) -> datetime | None:
+async def _since(log: AuditLogReader, tenant: str, query: QueryParams) -> datetime | None:
     """The earliest time that is asked for; none before the tenant was created."""
     since, begun = _instant("since", query.get("since")), await log.begun(tenant)
     return max((at for at in (since, begun) if at is not None), default=None)

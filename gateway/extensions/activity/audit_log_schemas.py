@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from gateway.extension import Body
-from index.audit.audit_log import LoggedAction
+from gateway.extensions._audit_log.audit_log_reader import LoggedAction
 from index.model.conditions.times import Instant
 
 

@@ -13,8 +13,12 @@ from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from index.audit.audit_chain import AuditHead, Verified
-    from index.audit.audit_log import LoggedAction, Recipient, RecipientsPage
+    from gateway.extensions._audit_log.audit_chain import AuditHead, Verified
+    from gateway.extensions._audit_log.audit_log_reader import (
+        LoggedAction,
+        Recipient,
+        RecipientsPage,
+    )
     from index.postgres.database import Database
 
 Tenants = Annotated[
@@ -148,13 +152,13 @@ def audit_log(
         raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
     async def run(database: "Database") -> "list[LoggedAction]":
+        from gateway.extensions._audit_log.audit_log_reader import AuditLogFilter, AuditLogReader
         from gateway.operator import operations
-        from index.audit.audit_log import AuditLog, AuditLogFilter
+        from index.audit.audit_log import AuditLog
 
-        log = AuditLog(database)
-        names = await log.tenants() if tenant is None else [tenant]
+        names = await AuditLog(database).tenants() if tenant is None else [tenant]
         row_filter = AuditLogFilter(subject, document, _utc(since))
-        rows = await log.newest(names, row_filter, limit=limit)
+        rows = await AuditLogReader(database).newest(names, row_filter, limit=limit)
         if tenant is not None and not rows:  # one that is deleted may have rows left
             await operations.require_tenant(database, tenant)
         return rows
@@ -189,11 +193,11 @@ def audit_recipients(
     """
 
     async def run(database: "Database") -> "RecipientsPage":
+        from gateway.extensions._audit_log.audit_log_reader import AuditLogReader, ShownDocument
         from gateway.operator import operations
-        from index.audit.audit_log import AuditLog, ShownDocument
 
         shown = ShownDocument(document, chunk, _utc(since), _utc(until))
-        page = await AuditLog(database).all_recipients(tenant, shown)
+        page = await AuditLogReader(database).all_recipients(tenant, shown)
         if not page.recipients:
             await operations.require_tenant(database, tenant)
         return page
@@ -217,7 +221,7 @@ def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
     """Print the head or the fault of each log; whether there is a fault."""
 
     async def run(database: "Database") -> "list[Verified]":
-        from index.audit import audit_chain
+        from gateway.extensions._audit_log import audit_chain
 
         heads = [_parse_head(line) for line in lines]
         verified = [result async for result in audit_chain.verify(database, tenant, heads)]
@@ -241,7 +245,7 @@ def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
 
 
 def _parse_head(line: str) -> "AuditHead":
-    from index.audit.audit_chain import AuditHead
+    from gateway.extensions._audit_log.audit_chain import AuditHead
 
     match = _HEAD.fullmatch(line)
     if match is None:

@@ -18,6 +18,7 @@ from gateway.extension import (
     listed,
     problems,
 )
+from gateway.extensions._audit_log.audit_log_reader import AuditLogReader
 from gateway.extensions.receipts import receipt_keys
 from gateway.extensions.receipts.receipt_issuer import ReceiptIssuer
 from gateway.extensions.receipts.receipt_keys import ReceiptKeys
@@ -51,7 +52,7 @@ async def _open(
     paths = listed(settings.keys)
     keys = await asyncio.to_thread(receipt_keys.load, paths) if paths else None
     if keys is not None:
-        issuer = ReceiptIssuer(keys, services.stores.audit_log, time.time)
+        issuer = ReceiptIssuer(keys, AuditLogReader(services.stores.database), time.time)
         services.search.preferred_headers[_PREFERENCE] = issuer.header
     yield keys
 

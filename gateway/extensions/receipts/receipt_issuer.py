@@ -5,10 +5,10 @@ from typing import Protocol
 
 from cache.lookup import ServedAnswer
 from gateway.extension import SearchRequest, decode_in_steps, revision_header
+from gateway.extensions._audit_log.audit_chain import AuditHead
 from gateway.extensions.receipts import receipt
 from gateway.extensions.receipts.receipt import AuditLogHead, Statement
 from gateway.extensions.receipts.receipt_keys import ReceiptKeys
-from index.audit.audit_chain import AuditHead
 
 
 class AuditLogHeads(Protocol):

@@ -21,6 +21,7 @@ from gateway.extension import (
     record_shown,
     require_within_limits,
 )
+from gateway.extensions.search_as.search_as_log import append_search_as
 from gateway.extensions.search_as.search_as_schemas import SearchAsBody
 from index.errors import VectorRefused
 from index.model.scope import SCOPE_NAMES
@@ -55,7 +56,8 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
     hits = (await decode_in_steps(answer.body))["hits"]
-    await services.stores.audit_log.append_search_as(
+    await append_search_as(
+        services.stores.database,
         admin.tenant,
         body.subject,
         list(body.groups),

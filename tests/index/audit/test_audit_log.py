@@ -10,11 +10,17 @@ import asyncpg
 import pytest
 
 from common.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
+from gateway.extensions._audit_log import audit_chain, audit_log_reader
+from gateway.extensions._audit_log.audit_chain import AuditHead, Verified
+from gateway.extensions._audit_log.audit_log_reader import (
+    AuditLogFilter,
+    AuditLogReader,
+    LoggedAction,
+)
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions.similar_questions.pair_store import PairStore
-from index.audit import audit_chain, audit_log
-from index.audit.audit_chain import AuditHead, Verified
-from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
+from index.audit import audit_log
+from index.audit.audit_log import AuditLog, ReadEvent
 from index.documents.document_store import DocumentStore
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
@@ -40,10 +46,10 @@ async def see(log: AuditLog, tenant: str, *documents: str, who: AuditActor = ANA
 
 
 async def rows(
-    log: AuditLog, tenant: str = "acme", wanted: AuditLogFilter = audit_log.ANY
+    log: AuditLog, tenant: str = "acme", wanted: AuditLogFilter = audit_log_reader.ANY
 ) -> list[LoggedAction]:
     """The oldest first."""
-    return [*reversed((await log.page(tenant, wanted, limit=10_000)).rows)]
+    return [*reversed((await AuditLogReader(log.database).page(tenant, wanted, limit=10_000)).rows)]
 
 
 async def verified(
@@ -171,26 +177,29 @@ async def test_rows_are_found_by_who_what_and_when_page_by_page(log: AuditLog) -
     assert await numbers(AuditLogFilter(subject="ana", document="b")) == [2]
     assert await numbers(AuditLogFilter(since=last.at)) == [4]
     assert await numbers(AuditLogFilter(since=first.at)) == [1, 2, 3, 4]
-    page = await log.page("acme", limit=3)
+    reader = AuditLogReader(log.database)
+    page = await reader.page("acme", limit=3)
     assert [row.number for row in page.rows] == [4, 3, 2]
-    page = await log.page("acme", before=page.before, limit=3)
+    page = await reader.page("acme", before=page.before, limit=3)
     assert ([row.number for row in page.rows], page.before) == ([1], None)
-    assert await log.page("nowhere", limit=3) == audit_log.AuditLogPage((), None)
+    assert await reader.page("nowhere", limit=3) == audit_log_reader.AuditLogPage((), None)
 
 
 async def test_a_page_without_rows_leads_on_to_those_further_back(
     database: Database, log: AuditLog
 ) -> None:
     """Who looks for little in much goes on from page to page, none of which takes long."""
-    log = AuditLog(database, looked_at_max=2)
+    reader = AuditLogReader(database, looked_at_max=2)
     await see(log, "acme", "old")
     middle = datetime.now(UTC)
     for number in range(ROWS):
         await see(log, "acme", f"{number}")
 
-    empty = await log.page("acme", AuditLogFilter(document="old"), limit=10)
-    late = await log.page("acme", AuditLogFilter(document="old", since=middle), before=4, limit=10)
-    found = await log.newest(["acme", "beta"], AuditLogFilter(document="old"), limit=10)
+    empty = await reader.page("acme", AuditLogFilter(document="old"), limit=10)
+    late = await reader.page(
+        "acme", AuditLogFilter(document="old", since=middle), before=4, limit=10
+    )
+    found = await reader.newest(["acme", "beta"], AuditLogFilter(document="old"), limit=10)
 
     assert (empty.rows, empty.before) == ([], ROWS + 1)
     assert (late.rows, late.before) == ([], None)
@@ -202,7 +211,7 @@ async def test_the_newest_of_all_tenants_come_by_their_time(log: AuditLog) -> No
         await see(log, "acme", f"{number}")
         await see(log, "beta", f"{number}")
 
-    newest = await log.newest(await log.tenants(), limit=5)
+    newest = await AuditLogReader(log.database).newest(await log.tenants(), limit=5)
 
     assert [(row.tenant, row.number) for row in newest] == [
         ("beta", 4),

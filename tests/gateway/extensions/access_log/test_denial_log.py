@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from gateway.extensions._audit_log.audit_log_reader import AuditLogReader
 from gateway.extensions.access_log import denial_log as limits
 from gateway.extensions.access_log.denial_log import DenialLog
 from gateway.extensions.access_log.ended_keys import EndedKey
@@ -130,7 +131,7 @@ async def test_each_kind_of_refusal_is_in_the_log_that_it_belongs_to_without_a_s
     assert batch.json()["status"] == 403
     async with connected(database_url) as database:
         log = AuditLog(database)
-        found = await log.newest(await log.tenants(), limit=100)
+        found = await AuditLogReader(database).newest(await log.tenants(), limit=100)
     denied = [row for row in found if row.action == "access.denied"]
     assert {(row.tenant, row.who, row.target): row.details["requests"] for row in denied} == {
         ("acme", "ana", "missing-role"): 3,

@@ -1,0 +1,1 @@
+"""How several extensions read the audit log, and verify that it is whole."""
