@@ -231,7 +231,7 @@ soak: setup
 # Each page of the console on the example handbook, in Debian's chromium-headless-shell: writes
 # pictures to .cache/screenshots, and those of the documentation to docs/assets/console.
 screenshots: setup
-	$(BIN)/python -m tests.gateway.console.screenshots
+	$(BIN)/python -m tests.gateway.extensions.console.screenshots
 
 .venv/release: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group release

@@ -79,6 +79,7 @@ from gateway.documents.document_update import require_editable as require_editab
 from gateway.documents.document_update import require_publisher as require_publisher
 from gateway.errors import CommandError as CommandError
 from gateway.errors import refused_call as refused_call
+from gateway.found_extensions import names_on as names_on
 from gateway.found_extensions import rows as rows
 from gateway.http import parameters as parameters
 from gateway.http.event_stream import Event as Event
@@ -237,6 +238,7 @@ class Extension(Generic[OwnServices]):
     metrics: makes the metrics that `open` makes too, for the reference.
     mcp_methods, mcp_tools: by name, what it answers of the Model Context Protocol.
     root: by name, the type and the `Field` of what `GET /` tells of it.
+    home: the page that it leads browsers to.
     contributes: what other extensions take of it, each by its type.
     embedders, rerankers: what makes them, by the form of their names, such as `onnx:FOLDER`.
     search_steps: serves the fields of searches that its module `search_fields` names; of the
@@ -266,6 +268,7 @@ class Extension(Generic[OwnServices]):
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
     mcp_tools: Mapping[str, McpTool[OwnServices]] = field(default_factory=dict)
     root: Mapping[str, Any] = field(default_factory=dict)
+    home: str = ""
     contributes: Sequence[object] = ()
     embedders: Mapping[str, EmbedderKind] = field(default_factory=dict)
     rerankers: Mapping[str, RerankerKind] = field(default_factory=dict)

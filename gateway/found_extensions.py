@@ -88,6 +88,11 @@ def found() -> Mapping[str, FoundExtension]:
     return by_name
 
 
+def names_on(names_off: str) -> list[str]:
+    """names_off: the setting `extensions_off`."""
+    return [name for name in found() if name not in listed(names_off)]
+
+
 def rows(
     names_off: str,
     module: str,

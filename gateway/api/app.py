@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypedDict
 
@@ -19,9 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
-from gateway.api.routes.table import RoomRoute, room_routes
+from gateway.api.routes.table import room_routes
 from gateway.configured import configured_embedders, configured_parts
-from gateway.console import console_files, console_routes
 from gateway.errors import CommandError
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
@@ -127,7 +126,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                 }
             services.http.recorder.flush()
 
-    rows = [*room_routes(extensions), *_console_routes(settings, tuple(extensions))]
+    rows = [*room_routes(extensions)]
     # The first one that matches answers, and an identifier matches all that is left of a path.
     rows.sort(key=lambda row: row[0].path.endswith(":path}"))
     endpoints = [(route, Endpoint(route, settings, room)) for route, room in rows]
@@ -161,13 +160,6 @@ def _without_stack(send: Send) -> Send:
         await send(message)
 
     return tell
-
-
-def _console_routes(settings: Settings, extensions: tuple[str, ...]) -> Iterable[RoomRoute]:
-    if settings.console == "off":
-        return []
-    files = console_files.load(extensions)
-    return [(route, lambda _: files) for route in console_routes.ROUTES]
 
 
 def _methods(table: Sequence[Route], scope: Scope) -> list[str]:

@@ -35,13 +35,14 @@ def answer_with(fields: Mapping[str, Any]) -> type[RootAnswer]:
 
 
 def answering(
-    answer: RootAnswer,
+    answer: RootAnswer, home: str
 ) -> Callable[[RequestContext[AdminServices]], Awaitable[Response]]:
+    """home: the page that a browser is led to, if there is one."""
+
     async def get_root(context: RequestContext[AdminServices]) -> Response:
-        """A browser is led to the console."""
         accepted = context.request.headers.get("accept", "")
-        if "text/html" in accepted and context.services.settings.console == "on":
-            return Response(status_code=303, headers={"Location": "/console", "Vary": "Accept"})
+        if home and "text/html" in accepted:
+            return Response(status_code=303, headers={"Location": home, "Vary": "Accept"})
         response = json_response(answer)
         response.headers["Vary"] = "Accept"
         return response

@@ -66,6 +66,7 @@ class ApiRoute(Generic[RoomServices]):
     preferences:    what the route heeds in `Prefer`; None: nothing.
     is_optional:    404 unless the operator has configured it.
     only_reads:     it changes nothing, whatever its method and role.
+    is_page:        it is for browsers, and no part of the API.
     """
 
     method: str
@@ -96,6 +97,7 @@ class ApiRoute(Generic[RoomServices]):
     preferences: Mapping[str, Preference] | None = None
     is_optional: bool = False
     only_reads: bool = False
+    is_page: bool = False
 
     @property
     def is_read(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from docs.generate.site import SITE
-from tests.gateway.console.browser import chromium
+from tests.gateway.extensions.console.browser import chromium
 
 pytestmark = [pytest.mark.anyio, pytest.mark.clients]
 

@@ -28,7 +28,7 @@ def blocking_calls() -> BlockBuster:
     for function in blockbuster.functions.values():
         function.can_block_in("gateway/services.py", "open_services")
         function.can_block_in("gateway/configured/configured_embedders.py", "make")  # of commands
-        function.can_block_in("gateway/console/console_files.py", "load")  # before it serves
+        function.can_block_in("gateway/extensions/console/console_files.py", "load")  # at start
         function.can_block_in("tests/conftest.py", "template")
         function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
     return blockbuster

@@ -142,7 +142,7 @@ _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
     ApiRoute(
         "GET",
         "/",
-        root.answering(RootAnswer()),
+        root.answering(RootAnswer(), ""),
         needs="anyone",
         summary="Get what answers here, and where to go on",
         answer=RootAnswer,
@@ -225,8 +225,8 @@ def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]
 
 
 def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...]:
-    """The routes of the core and of these extensions."""
-    return tuple(route for route, _ in room_routes(extensions))
+    """The routes of the API, of the core and of these extensions."""
+    return tuple(route for route, _ in room_routes(extensions) if not route.is_page)
 
 
 def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) -> ApiRoute[Any]:
@@ -236,7 +236,8 @@ def _extended(route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]) ->
     """
     if route.answer is RootAnswer:
         answer = root.answer_with(ChainMap(*(dict(each.root) for each in extensions.values())))
-        return replace(route, answer=answer, handle=root.answering(answer()))
+        home = next((each.home for each in extensions.values() if each.home), "")
+        return replace(route, answer=answer, handle=root.answering(answer(), home))
     if route.preferences is not None:
         preferences = ChainMap(*(dict(each.preferences) for each in extensions.values()))
         return replace(route, preferences=preferences)

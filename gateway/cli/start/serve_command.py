@@ -19,6 +19,7 @@ from gateway.cli.start import setting_checks
 from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
+from gateway.installed_extensions import switched_on
 from gateway.monitoring import process_log
 from gateway.operator import operations
 from gateway.server_provider import ServerProvider
@@ -51,8 +52,9 @@ def serve(
             settings = settings.model_copy(update={"admin_key": SecretStr(make_secret())})
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         text = f"listening on {url}"
-        if settings.console == "on":
-            text += f"; the console is at {url}/console"
+        for extension in switched_on(settings.extensions_off).values():
+            if extension.home:
+                text += f"; people begin at {url}{extension.home}"
         process_log.announce(console, settings.log_format, text, "listening", url=url)
         setting_sources.replace(os.environ, environment(settings))
         _raise_file_limit(settings.connections_max)

@@ -70,9 +70,6 @@ class ServerSettings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="address to listen on")
     port: Port = Field(8080, description="port to listen on; 0: any free port")
-    console: Literal["on", "off"] = Field(
-        "on", description="whether `/console` serves the web console; the API does not need it"
-    )
     workers: PositiveInt = Field(1, description="number of processes that serve requests")
     admin_key: SecretStr | None = Field(
         None,

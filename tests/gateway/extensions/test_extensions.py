@@ -50,6 +50,7 @@ OWN = (
     "audits",
     "backup",
     "budgets",
+    "console",
     "context_check",
     "curation",
     "documents_batch",

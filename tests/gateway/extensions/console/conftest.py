@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, BrowserContext
 
-from tests.gateway.console.browser import DESKTOP, Console, chromium, tab
+from tests.gateway.extensions.console.browser import DESKTOP, Console, chromium, tab
 from tests.gateway.support.gateways import Gateway
 
 

@@ -8,8 +8,8 @@ from playwright.async_api import FilePayload, Response, expect
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
-from tests.gateway.console.browser import Console
-from tests.gateway.console.test_search_page import ask
+from tests.gateway.extensions.console.browser import Console
+from tests.gateway.extensions.console.test_search_page import ask
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio

@@ -6,10 +6,8 @@ credential, know no tenant, and set no cookie.
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.console.console_files import ConsoleFiles
-from gateway.http.request_context import RequestContext
-from gateway.http.route import ApiRoute
+from gateway.extension import ApiRoute, RequestContext, problems
+from gateway.extensions.console.console_files import ConsoleFiles
 
 _YEAR_S = 31_536_000
 # No script or style but the gateway's own files, no HTML made from text, no page around it, and no
@@ -67,14 +65,26 @@ async def redirect_to_page(_: RequestContext[ConsoleFiles]) -> Response:
 
 
 ROUTES: tuple[ApiRoute[ConsoleFiles], ...] = (
-    ApiRoute("GET", "/console", get_page, needs="anyone", summary="The console's page"),
-    ApiRoute("GET", "/console/", redirect_to_page, needs="anyone", summary="The console's page"),
-    ApiRoute("GET", "/docs", get_reference, needs="anyone", summary="The API's reference"),
+    ApiRoute(
+        "GET", "/console", get_page, needs="anyone", summary="The console's page", is_page=True
+    ),
+    ApiRoute(
+        "GET",
+        "/console/",
+        redirect_to_page,
+        needs="anyone",
+        summary="The console's page",
+        is_page=True,
+    ),
+    ApiRoute(
+        "GET", "/docs", get_reference, needs="anyone", summary="The API's reference", is_page=True
+    ),
     ApiRoute(
         "GET",
         "/console/assets/{fingerprint}/{name}",
         get_asset,
         needs="anyone",
         summary="A file of the console",
+        is_page=True,
     ),
 )

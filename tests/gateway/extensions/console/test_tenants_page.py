@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from common.version import VERSION
 from tests.conftest import run_sql
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

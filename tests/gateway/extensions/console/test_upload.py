@@ -3,9 +3,9 @@
 import pytest
 from playwright.async_api import FilePayload, expect
 
-from tests.gateway.console.browser import Console
-from tests.gateway.console.documents import ids, stored
 from tests.gateway.extensions._sources.files import docx, pdf
+from tests.gateway.extensions.console.browser import Console
+from tests.gateway.extensions.console.documents import ids, stored
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

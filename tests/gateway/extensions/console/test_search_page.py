@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Locator, Request, Route, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.console.browser import PHONE, Console, tab
+from tests.gateway.extensions.console.browser import PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway, connected, serving
 from tests.stub_openai import Stream, stub_openai
 

@@ -5,8 +5,8 @@ from playwright.async_api import Browser, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.console.browser import DESKTOP, PHONE, Console, tab
-from tests.gateway.console.documents import ids, put_all, stored
+from tests.gateway.extensions.console.browser import DESKTOP, PHONE, Console, tab
+from tests.gateway.extensions.console.documents import ids, put_all, stored
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio

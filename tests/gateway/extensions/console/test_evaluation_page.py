@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import FilePayload, expect
 
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller
 
 pytestmark = pytest.mark.anyio

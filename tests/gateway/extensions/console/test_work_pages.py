@@ -11,7 +11,7 @@ from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.workers import worker_services
 

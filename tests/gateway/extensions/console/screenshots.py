@@ -1,7 +1,7 @@
 """`make screenshots`: pictures of the console on the example handbook, to be looked at.
 
 Each page in light, in dark and on a phone. Those that the documentation shows are copied into it.
-Usage: python -m tests.gateway.console.screenshots [FOLDER]; default: .cache/screenshots.
+Usage: python -m tests.gateway.extensions.console.screenshots [FOLDER]; default: .cache/screenshots.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from gateway.monitoring import logs
 from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir, run_sql
-from tests.gateway.console.browser import DESKTOP, PHONE, Console, chromium, tab
+from tests.gateway.extensions.console.browser import DESKTOP, PHONE, Console, chromium, tab
 from tests.gateway.support.gateways import Caller, Gateway, connected, serving
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 FOLDER = ROOT / ".cache" / "screenshots"
 DOCS = ROOT / "docs" / "assets" / "console"
 IN_DOCS = ("search", "faqs", "insight-dark", "search-phone")

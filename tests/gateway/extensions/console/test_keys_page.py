@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import expect
 
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.dates import today
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.console.browser import PHONE, Console, tab
+from tests.gateway.extensions.console.browser import PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway, connected, problem, running, serving
 
 pytestmark = pytest.mark.anyio
@@ -68,7 +68,7 @@ class TestServing:
 
     @pytest.mark.isolated
     async def test_one_setting_turns_it_off(self, settings: Settings, embedder: Embedder) -> None:
-        off = settings.model_copy(update={"console": "off"})
+        off = settings.model_copy(update={"extensions_off": "console"})
 
         async with running(off, embedder) as without:
             for address in ("/console", "/console/"):

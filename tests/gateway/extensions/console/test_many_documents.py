@@ -6,8 +6,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.conftest import run_sql
-from tests.gateway.console.browser import DESKTOP, PHONE, Console
-from tests.gateway.console.documents import ids, put_all, stored
+from tests.gateway.extensions.console.browser import DESKTOP, PHONE, Console
+from tests.gateway.extensions.console.documents import ids, put_all, stored
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.gateway.console.browser import DESKTOP, PHONE, Console, tab
+from tests.gateway.extensions.console.browser import DESKTOP, PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.extensions.console.browser import PHONE, Console
 
 pytestmark = pytest.mark.anyio
 
