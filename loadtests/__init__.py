@@ -4,7 +4,7 @@ A module that imports some of Nearhit's own code says in its first sentence what
 
 load       the generator: schedules, connections, latencies
 workload   the questions of each caller, the writes, and the rights to read them
-loadtest   `nearhit loadtest`: an environment, requests when they are due, a judge, a report
+loadtest   what `nearhit loadtest` runs: tenants set up, requests sent when due, answers judged
 users      the same environment, judge and report for Locust's users, which wait for their answers
 servers    the servers under test, as processes
 bench      the frame that all benchmarks share; each `bench_…` is one benchmark

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
@@ -18,6 +17,7 @@ from gateway.http.route import ApiRoute
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.keys import new_key
 from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 from tests.gateway.support.routes import ROUTES
 
@@ -30,7 +30,7 @@ LINES_S_MAX = 60.0
 @pytest.fixture(scope="module")
 async def callers(gateway: Gateway) -> dict[str, Caller]:
     """One of each kind, in a tenant that has a document `leave`."""
-    tenant = await new_tenant(gateway)
+    tenant = await gateway.new_tenant()
     made: dict[str, Caller] = {
         "nobody": gateway.stranger,
         "guesser": Caller(gateway.client, f"nh_{secrets.token_urlsafe(32)}"),
@@ -44,31 +44,12 @@ async def callers(gateway: Gateway) -> dict[str, Caller]:
 
 @pytest.fixture
 async def tenant(gateway: Gateway) -> str:
-    return await new_tenant(gateway)
+    return await gateway.new_tenant()
 
 
 @pytest.fixture
 async def admin(gateway: Gateway, tenant: str) -> Caller:
     return await gateway.caller("ada", tenant=tenant, roles=["admin"])
-
-
-async def new_tenant(gateway: Gateway) -> str:
-    tenant = f"t-{secrets.token_hex(6)}"
-    await gateway.tenant(tenant)
-    return tenant
-
-
-@dataclass(frozen=True)
-class RoleKey:
-    key_id: str
-    key: str
-
-
-async def new_key(maker: Caller, **fields: object) -> RoleKey:
-    answer = await maker.call("POST", "/v1/keys", json={"subject": "eve", **fields})
-    assert answer.status_code == 201, answer.text
-    made = answer.json()
-    return RoleKey(made["id"], made["key"])
 
 
 # Who may make which call.
@@ -224,7 +205,7 @@ async def test_what_the_database_can_not_hold_is_a_problem_of_the_callers(
     path: str,
     body: dict[str, str] | None,
 ) -> None:
-    admin = await gateway.caller("ada", tenant=await new_tenant(gateway), roles=["admin"])
+    admin = await gateway.caller("ada", tenant=await gateway.new_tenant(), roles=["admin"])
     caller = admin if "groups" in path else gateway.operator
 
     answer = await caller.call(method, path, json=body)
@@ -289,7 +270,7 @@ async def test_a_token_holds_a_group_of_its_key_unless_it_is_narrowed_to_others(
 
 
 async def test_a_group_is_of_one_tenant(gateway: Gateway, admin: Caller, tenant: str) -> None:
-    other = await new_tenant(gateway)
+    other = await gateway.new_tenant()
     ben = await gateway.caller("ben", tenant=other)
     ada = await gateway.caller("ada", tenant=other, roles=["admin"])
     await ada.put("leave", LEAVE, readers=["group:people"])
@@ -389,7 +370,7 @@ async def test_the_text_of_a_query_is_logged_only_where_that_is_asked_for(
 ) -> None:
     changed = settings.model_copy(update={"log_queries": log_queries, "log_level": "debug"})
     async with running(changed, embedder) as gateway:
-        tenant = await new_tenant(gateway)
+        tenant = await gateway.new_tenant()
         ana = await gateway.caller("ana", tenant=tenant)
         await ana.put("leave", LEAVE)
         for _ in range(2):  # computed, and from memory

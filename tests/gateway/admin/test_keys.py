@@ -1,7 +1,5 @@
 """Keys: made, listed, rotated, revoked; each carries what it says, and no more."""
 
-import secrets
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
-from tests.gateway.support.keys import expire_keys
+from tests.gateway.support.keys import expire_keys, new_key
 from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 
 pytestmark = pytest.mark.anyio
@@ -19,31 +17,12 @@ LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 @pytest.fixture
 async def tenant(gateway: Gateway) -> str:
-    return await new_tenant(gateway)
+    return await gateway.new_tenant()
 
 
 @pytest.fixture
 async def admin(gateway: Gateway, tenant: str) -> Caller:
     return await gateway.caller("ada", tenant=tenant, roles=["admin"])
-
-
-async def new_tenant(gateway: Gateway) -> str:
-    tenant = f"t-{secrets.token_hex(6)}"
-    await gateway.tenant(tenant)
-    return tenant
-
-
-@dataclass(frozen=True)
-class KeyLife:
-    key_id: str
-    key: str
-
-
-async def new_key(maker: Caller, **fields: object) -> KeyLife:
-    answer = await maker.call("POST", "/v1/keys", json={"subject": "eve", **fields})
-    assert answer.status_code == 201, answer.text
-    made = answer.json()
-    return KeyLife(made["id"], made["key"])
 
 
 async def listed(caller: Caller, **parameters: str) -> list[dict[str, Any]]:
@@ -67,7 +46,7 @@ async def test_an_admin_makes_keys_of_its_own_tenant_named_or_not(
 async def test_an_admin_finds_no_tenant_but_its_own(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:
-    other = await new_tenant(gateway)
+    other = await gateway.new_tenant()
 
     answers = [
         await admin.call("POST", "/v1/keys", json={"tenant": named, "subject": "eve"})
@@ -102,7 +81,7 @@ async def test_a_key_is_revoked_once_and_by_its_own_tenant_or_the_operator(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:
     first, second = await new_key(admin), await new_key(admin)
-    stranger = await gateway.caller("ada", tenant=await new_tenant(gateway), roles=["admin"])
+    stranger = await gateway.caller("ada", tenant=await gateway.new_tenant(), roles=["admin"])
     eve, eve_too = (Caller(gateway.client, made.key) for made in (first, second))
     assert await eve.found("x") == await eve_too.found("x") == []
 
@@ -188,7 +167,7 @@ async def test_keys_are_listed_with_what_they_may_and_no_secret(
 
 
 async def test_keys_of_another_tenant_are_not_there(gateway: Gateway, admin: Caller) -> None:
-    other = await new_tenant(gateway)
+    other = await gateway.new_tenant()
 
     for named in (other, "there-is-none"):
         problem(await admin.call("GET", "/v1/keys", params={"tenant": named}), 404)

@@ -1,7 +1,6 @@
 """What OpenAI's clients, and those written after them, send beyond what the reference requires."""
 
 import inspect
-from collections.abc import AsyncIterator
 from typing import Any
 
 import openai
@@ -11,7 +10,6 @@ from pydantic import TypeAdapter
 
 from gateway.extensions.vector_stores import vector_store_schemas
 from gateway.schemas import Body
-from tests.gateway.extensions.vector_stores.test_vector_stores import client_of
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio
@@ -24,12 +22,6 @@ REQUESTS = [
     and "object" not in model.model_fields
     and name not in ("FileCounts", "LastError", "Content", "FoundFile")
 ]
-
-
-@pytest.fixture
-async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with client_of(ana) as opened:
-        yield opened
 
 
 def test_every_optional_field_of_a_request_may_be_null() -> None:

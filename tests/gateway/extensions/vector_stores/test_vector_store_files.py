@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import asyncpg
 import openai
@@ -17,12 +17,12 @@ from gateway.worker import worker_loop
 from index.model import document, form
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
+from tests.gateway.extensions.vector_stores.openai_client import client_of
 from tests.gateway.extensions.vector_stores.test_vector_store_rights import done
 from tests.gateway.extensions.vector_stores.test_vector_stores import (
     LEAVE,
     TRAVEL,
     attached,
-    client_of,
     found,
 )
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -38,12 +38,6 @@ SELECT 'job_' || number, 'acme', 'document.write', '', 'failed', 1, now()
 FROM generate_series(1, 10000) AS number
 """
 STATIC = {"type": "static", "static": {"max_chunk_size_tokens": 200, "chunk_overlap_tokens": 20}}
-
-
-@pytest.fixture
-async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with client_of(ana) as opened:
-        yield opened
 
 
 async def test_files_are_listed_by_how_far_they_are(client: AsyncOpenAI, ana: Caller) -> None:

@@ -1,6 +1,5 @@
 """What vector stores and files refuse, in the form that OpenAI's clients expect."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import openai
@@ -10,17 +9,11 @@ from openai import AsyncOpenAI
 from gateway.settings.settings import Settings
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.search.query_embedder import Embedder
-from tests.gateway.extensions.vector_stores.test_vector_stores import client_of
+from tests.gateway.extensions.vector_stores.openai_client import client_of
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with client_of(ana) as opened:
-        yield opened
 
 
 @pytest.mark.slow

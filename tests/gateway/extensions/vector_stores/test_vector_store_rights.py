@@ -1,7 +1,6 @@
 """What vector stores and files tell whom: no more than the documents that are made of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import openai
 import pytest
@@ -11,23 +10,17 @@ from openai.types import StaticFileChunkingStrategyObjectParam
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
+from tests.gateway.extensions.vector_stores.openai_client import client_of
 from tests.gateway.extensions.vector_stores.test_vector_stores import (
     LEAVE,
     TRAVEL,
     attached,
-    client_of,
     found,
 )
 from tests.gateway.support.gateways import Caller, running
 from tests.gateway.support.workers import worker_services
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with client_of(ana) as opened:
-        yield opened
 
 
 async def narrowed(caller: Caller, **fields: object) -> Caller:

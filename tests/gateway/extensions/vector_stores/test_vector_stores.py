@@ -1,12 +1,9 @@
 """OpenAI's own client against a gateway: vector stores, files and searches, over sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-import httpx2
 import openai
 import pytest
 from openai import AsyncOpenAI
@@ -17,6 +14,7 @@ from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Put
+from tests.gateway.extensions.vector_stores.openai_client import client_of
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.workers import worker_services
 
@@ -24,26 +22,6 @@ pytestmark = pytest.mark.anyio
 
 LEAVE = b"# Leave\n\nEverybody gets 25 days of annual leave a year."
 TRAVEL = b"# Travel\n\nBook trains with the travel desk, two weeks ahead."
-
-
-@asynccontextmanager
-async def client_of(caller: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with (
-        httpx2.AsyncClient(verify=False, timeout=30) as http,
-        AsyncOpenAI(
-            base_url=str(caller.client.base_url.join("/v1")),
-            api_key=caller.key or "none",
-            http_client=http,
-            max_retries=0,
-        ) as client,
-    ):
-        yield client
-
-
-@pytest.fixture
-async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
-    async with client_of(ana) as opened:
-        yield opened
 
 
 async def attached(
