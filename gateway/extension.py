@@ -104,6 +104,7 @@ from gateway.http.route import ApiRoute as ApiRoute
 from gateway.http.route import Parameter as Parameter
 from gateway.http.route import Preference as Preference
 from gateway.http.route import body_limit as body_limit
+from gateway.http.static_content import StaticContent as StaticContent
 from gateway.mcp_declarations import Headers as Headers
 from gateway.mcp_declarations import McpArguments as McpArguments
 from gateway.mcp_declarations import McpMethod as McpMethod

@@ -62,6 +62,7 @@ from ingest.summaries.summary import rebuild_summaries
 from ingest.write.revision import Put, Written, require_accepted, require_written
 
 _PAGE_MAX = 100
+_COUNTED_MAX = 10_001  # documents of a list
 
 
 async def put_document(context: RequestContext[DocumentServices]) -> Response:
@@ -164,9 +165,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     With `chunks=true` it comes with its chunks, as they are stored.
     """
     caller = await context.authenticate()
-    with_chunks = context.request.query_params.get("chunks", "false")
-    if with_chunks not in {"false", "true"}:
-        raise problems.invalid_field("chunks", "must be true or false")
+    with_chunks = _is_asked_for(context, "chunks")
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
@@ -176,7 +175,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
         tenant,
         document_id_of(context),
         sees_inactive=is_admin(caller),
-        with_chunks=with_chunks == "true",
+        with_chunks=with_chunks,
     )
     if dated is None:
         raise no_such_document()
@@ -189,7 +188,8 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     threads = context.services.writer.threads
     chunks = None if dated.chunks is None else await threads.run(own_tenant, _chunks, dated)
     answer = DocumentAnswer(text=document.text, tenant=others, chunks=chunks, **_summary(dated))
-    return with_etag(context.request, document, read_response(answer))
+    response = with_revision(read_response(answer), caller.revisions, own_tenant)
+    return with_etag(context.request, document, response)
 
 
 def _chunks(dated: DatedDocument) -> tuple[DocumentChunkAnswer, ...]:
@@ -223,7 +223,7 @@ def _chunks(dated: DatedDocument) -> tuple[DocumentChunkAnswer, ...]:
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
     """List documents by identifier; `cursor` is the last identifier of the previous page.
 
-    `source`, `prefix`, `language` and `tag` narrow the list.
+    `source`, `prefix`, `language` and `tag` narrow the list; `total=true` counts it.
     """
     caller = await context.authenticate()
     query = context.request.query_params
@@ -238,20 +238,40 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         languages=(line["language"],) if line["language"] else None,
         tags_all=(line["tag"],) if line["tag"] else None,
     )
-    rows = await context.services.stores.visible_documents.page(
-        full_scope(caller),
-        narrower.narrowed(caller.principal.filter),
+    visible = context.services.stores.visible_documents
+    admitted = full_scope(caller), narrower.narrowed(caller.principal.filter)
+    source, prefix, sees_inactive = line["source"] or None, line["prefix"], is_admin(caller)
+    rows = await visible.page(
+        *admitted,
         after=line["cursor"],
-        source=line["source"] or None,
-        prefix=line["prefix"],
+        source=source,
+        prefix=prefix,
         limit=int(limit) + 1,
-        sees_inactive=is_admin(caller),
+        sees_inactive=sees_inactive,
     )
+    total = None
+    if _is_asked_for(context, "total"):
+        total = await visible.total(
+            *admitted,
+            source=source,
+            prefix=prefix,
+            limit=_COUNTED_MAX,
+            sees_inactive=sees_inactive,
+        )
     page = rows[: int(limit)]
     cursor = page[-1].document.document_id if len(rows) > len(page) else None
     document_ids = [dated.document.document_id for dated in page]
     context.services.read_log.documents(caller.principal, document_ids)
-    return read_response(await encoded_page("documents", page, _listed_document, cursor))
+    body = await encoded_page("documents", page, _listed_document, cursor)
+    return read_response(body if total is None else b'%b,"total":%d}' % (body[:-1], total))
+
+
+def _is_asked_for(context: RequestContext[DocumentServices], name: str) -> bool:
+    """Whether the query has the parameter as `true`."""
+    value = context.request.query_params.get(name, "false")
+    if value not in {"false", "true"}:
+        raise problems.invalid_field(name, "must be true or false")
+    return value == "true"
 
 
 def _listed_document(dated: DatedDocument) -> DocumentSummary:

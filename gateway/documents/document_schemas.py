@@ -149,6 +149,12 @@ class DocumentsAnswer(Body):
         description="the documents, by identifier, without texts"
     )
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
+    total: int | None = Field(
+        None,
+        description="number of documents of all pages, counted up to 10,001; absent unless `total` "
+        "is `true`",
+        exclude_if=lambda total: total is None,
+    )
 
 
 class ChunksAnswer(Body):

@@ -122,3 +122,23 @@ class VisibleDocuments:
         else:
             rows = await self._searching.rows("search_documents.page_of_source", *arguments, source)
         return [row_to_dated_document(row) for row in rows]
+
+    async def total(
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        *,
+        source: str | None = None,
+        prefix: str = "",
+        limit: int,
+        sees_inactive: bool = False,
+    ) -> int:
+        """How many documents all pages have together, counted up to `limit`."""
+        arguments = [*filter_args(scope, document_filter), "", prefix, limit, sees_inactive]
+        if source is None:
+            row = await self._searching.row("search_documents.total", *arguments)
+        else:
+            row = await self._searching.row("search_documents.total_of_source", *arguments, source)
+        assert row is not None, "it returns one row"
+        total: int = row["visible"]
+        return total

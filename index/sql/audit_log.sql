@@ -12,11 +12,11 @@ SELECT audit_omit($1) AS access_revision, clock_timestamp() AS appended_at;
 -- $1 tenant, or null for every tenant with a head or rows. The recursion jumps from one tenant's rows to
 -- the next tenant's. One snapshot returns the last row by the head, and the first and last by the rows.
 WITH RECURSIVE tenants_with_rows AS (
-    (SELECT tenant FROM audit_log ORDER BY tenant LIMIT 1)
+    (SELECT tenant FROM audit_log WHERE tenant >= coalesce($1::text, '') ORDER BY tenant LIMIT 1)
     UNION ALL
     SELECT (
         SELECT tenant FROM audit_log
-        WHERE audit_log.tenant > tenants_with_rows.tenant ORDER BY tenant LIMIT 1
+        WHERE audit_log.tenant > tenants_with_rows.tenant AND $1::text IS NULL ORDER BY tenant LIMIT 1
     )
     FROM tenants_with_rows WHERE tenants_with_rows.tenant IS NOT NULL
 )
@@ -71,6 +71,15 @@ SELECT
     (SELECT count(*) FROM shown) AS rows_counted, (SELECT min(number) FROM shown) AS first_counted
 FROM shown GROUP BY subject, key_id ORDER BY max(number) DESC;
 
+-- name: chunks_shown
+-- $1 tenant, $2 first and $3 last number to read, $4 document, $5 earliest time or null: how many rows name each
+-- of its chunks, and when it was shown last.
+SELECT chunk_id::bigint AS chunk_id, count(*) AS views, max(:last_shown) AS last
+FROM audit_log, jsonb_array_elements_text(details -> 'chunks' -> $4) AS chunk_id
+WHERE tenant = $1 AND number BETWEEN $2 AND $3 AND action IN ('documents.read', 'search.as')
+  AND details -> 'documents' ? $4 AND ($5::timestamptz IS NULL OR :last_shown >= $5)
+GROUP BY chunk_id ORDER BY chunk_id;
+
 -- name: lost
 -- $1 tenant, $2 first and $3 last number: how many answers were counted without what they had shown.
 SELECT coalesce(sum((details ->> 'answers_lost')::bigint), 0)::bigint AS answers
@@ -85,7 +94,8 @@ SELECT at FROM audit_log WHERE tenant = $1 AND number = $2;
 
 -- name: links
 -- $1 tenant, $2 number and $3 hash of the previous row, $4 number of rows to check. Returns the last of
--- these rows, the first one after a gap, and the first whose hash does not match its content.
+-- these rows, the first one after a gap, the first whose hash does not match its content, and if there is
+-- one of these the last row before, else the previous one.
 WITH links AS MATERIALIZED (
     SELECT
         number, hash,
@@ -97,13 +107,22 @@ WITH links AS MATERIALIZED (
     FROM (
         SELECT * FROM audit_log WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $4
     ) AS page
+),
+whole AS (
+    SELECT number, hash FROM links
+    WHERE number < (
+        SELECT min(number) FROM links WHERE number <> expected_number OR hash <> expected_hash
+    )
+    ORDER BY number DESC LIMIT 1
 )
 SELECT
     (SELECT max(number) FROM links) AS last,
     (SELECT hash FROM links ORDER BY number DESC LIMIT 1) AS hash,
     (SELECT min(number) FROM links WHERE number <> expected_number) AS after_gap,
     (SELECT min(expected_number) FROM links WHERE number <> expected_number) AS missing,
-    (SELECT min(number) FROM links WHERE hash <> expected_hash) AS mismatched;
+    (SELECT min(number) FROM links WHERE hash <> expected_hash) AS mismatched,
+    coalesce((SELECT number FROM whole), $2) AS whole,
+    coalesce((SELECT hash FROM whole), $3) AS whole_hash;
 
 -- name: hash
 SELECT hash FROM audit_log WHERE tenant = $1 AND number = $2;

@@ -17,16 +17,20 @@ FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
   AND (is_active OR $14::boolean OR :is_owned);
 
--- fragment: next_documents
+-- fragment: are_listed
 -- $13 the last document of the previous page, $14 beginning of identifiers, $15 limit, $16 as $14 of
--- `get`: documents without their texts, by their identifiers' bytes. Exactly those that begin with $14 are
--- within the bounds: no character is higher than U+10FFFF, and no identifier has more than 512.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, '' AS text, created_at, updated_at
+-- `get`. Exactly those that begin with $14 are within the bounds: no character is higher than U+10FFFF, and
+-- no identifier has more than 512.
 FROM documents
 WHERE tenant = $1 AND document_id ~>~ $13
   AND document_id ~>=~ $14 AND document_id ~<=~ ($14 || repeat(chr(1114111), 512))
   AND :is_admitted AND :passes_filter AND (is_active OR $16::boolean OR :is_owned)
+
+-- fragment: next_documents
+-- Documents without their texts, by their identifiers' bytes.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    is_active, '' AS text, created_at, updated_at
+:are_listed
 
 -- name: page
 -- The next documents of the tenant.
@@ -39,6 +43,14 @@ ORDER BY document_id USING ~<~ LIMIT $15;
 :next_documents
   AND source = $17
 ORDER BY document_id USING ~<~ LIMIT $15;
+
+-- name: total
+-- How many follow, counted up to the limit.
+SELECT count(*) AS visible FROM (SELECT :are_listed LIMIT $15) AS listed;
+
+-- name: total_of_source
+-- $17 source: likewise.
+SELECT count(*) AS visible FROM (SELECT :are_listed AND source = $17 LIMIT $15) AS listed;
 
 -- fragment: attached_files
 -- $13 source, $14 subject or null, $15 null or a token as in `is_made_with`, $16 batch or null, $17 status or null:

@@ -72,6 +72,7 @@ class Client(Transport):
         prefix: str | None = None,
         source: str | None = None,
         tag: str | None = None,
+        total: Literal["false", "true"] | None = None,
         headers: Headers = None,
     ) -> types.DocumentsAnswer:
         """List the documents that the caller may read, by identifier, without their texts."""
@@ -85,6 +86,7 @@ class Client(Transport):
                 "prefix": prefix,
                 "source": source,
                 "tag": tag,
+                "total": total,
             },
             headers=headers,
         )
@@ -285,6 +287,28 @@ class Client(Transport):
             },
             headers=headers,
         )
+
+    def list_chunk_views(
+        self,
+        *,
+        cursor: str | None = None,
+        document: str | None = None,
+        since: str | None = None,
+        headers: Headers = None,
+    ) -> types.ChunkViewsAnswer:
+        """Count how often each chunk of a document was shown."""
+        return self.call(
+            "GET",
+            "/v1/audit/chunks",
+            query={"cursor": cursor, "document": document, "since": since},
+            headers=headers,
+        )
+
+    def verify_audit_log(
+        self, *, after: str | None = None, headers: Headers = None
+    ) -> types.VerifiedAnswer:
+        """Verify that the rows of the audit log are as they were written, in parts."""
+        return self.call("GET", "/v1/audit/verification", query={"after": after}, headers=headers)
 
     def post_answer(
         self, *, headers: Headers = None, **fields: Unpack[types.AnswerBody]
@@ -740,6 +764,7 @@ class AsyncClient(AsyncTransport):
         prefix: str | None = None,
         source: str | None = None,
         tag: str | None = None,
+        total: Literal["false", "true"] | None = None,
         headers: Headers = None,
     ) -> types.DocumentsAnswer:
         """List the documents that the caller may read, by identifier, without their texts."""
@@ -753,6 +778,7 @@ class AsyncClient(AsyncTransport):
                 "prefix": prefix,
                 "source": source,
                 "tag": tag,
+                "total": total,
             },
             headers=headers,
         )
@@ -960,6 +986,30 @@ class AsyncClient(AsyncTransport):
                 "until": until,
             },
             headers=headers,
+        )
+
+    async def list_chunk_views(
+        self,
+        *,
+        cursor: str | None = None,
+        document: str | None = None,
+        since: str | None = None,
+        headers: Headers = None,
+    ) -> types.ChunkViewsAnswer:
+        """Count how often each chunk of a document was shown."""
+        return await self.call(
+            "GET",
+            "/v1/audit/chunks",
+            query={"cursor": cursor, "document": document, "since": since},
+            headers=headers,
+        )
+
+    async def verify_audit_log(
+        self, *, after: str | None = None, headers: Headers = None
+    ) -> types.VerifiedAnswer:
+        """Verify that the rows of the audit log are as they were written, in parts."""
+        return await self.call(
+            "GET", "/v1/audit/verification", query={"after": after}, headers=headers
         )
 
     async def post_answer(

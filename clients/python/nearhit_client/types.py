@@ -135,6 +135,12 @@ class ChangedPassageAnswer(TypedDict):
     text: str
 
 
+class ChunkViewsBody(TypedDict):
+    chunk_id: int
+    views: int
+    last: str
+
+
 class CitationAnswer(TypedDict):
     mark: str
     start: int
@@ -723,6 +729,12 @@ class TokenSummary(TypedDict):
     made_with: str | None
 
 
+class VerifiedAnswer(TypedDict):
+    verified: str | None
+    last: int
+    fault: str | None
+
+
 class WebSettings(TypedDict):
     owner: NotRequired[str | None]
     readers: NotRequired[list[str]]
@@ -851,6 +863,11 @@ class PassageStateAnswer(TypedDict):
     changed: list[ChangedPassageAnswer] | None
 
 
+class ChunkViewsAnswer(TypedDict):
+    chunks: list[ChunkViewsBody]
+    cursor: str | None
+
+
 class ContextAnswer(TypedDict):
     text: str
     tokens: int
@@ -966,6 +983,7 @@ class DocumentAnswer(TypedDict):
 class DocumentsAnswer(TypedDict):
     documents: list[DocumentSummary]
     cursor: str | None
+    total: NotRequired[int | None]
 
 
 class ExplainAnswer(TypedDict):

@@ -125,6 +125,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
             "prefix": parameters.LINE,
             "source": parameters.LINE,
             "tag": parameters.LINE,
+            "total": parameters.one_of("false", "true"),
         },
     ),
     ApiRoute(

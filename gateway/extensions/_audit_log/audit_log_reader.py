@@ -85,6 +85,23 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkViews:
+    """views: the rows that name the chunk, of which each caller adds one a second at most."""
+
+    chunk_id: int
+    views: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkViewsPage:
+    """As `AuditLogPage`."""
+
+    chunks: Sequence[ChunkViews]
+    before: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RecipientsPage:
     """As `AuditLogPage`. answers_lost: of which nobody knows what they showed."""
 
@@ -163,6 +180,20 @@ class AuditLogReader:
             lost["answers"],
             None if is_last else first,
         )
+
+    async def chunk_views(
+        self, tenant: str, document: str, since: datetime | None, *, before: int | None = None
+    ) -> ChunkViewsPage:
+        """How often each chunk was shown, by a page of rows; the next may name it too."""
+        numbers = await self._numbers(tenant, before)
+        if numbers is None:
+            return ChunkViewsPage((), None)
+        first, last, pruned = numbers
+        rows = await self._database.rows(
+            "audit_log.chunks_shown", tenant, first, last, document, since
+        )
+        is_last = first <= pruned + 1 or await self._is_over(tenant, first, since)
+        return ChunkViewsPage([ChunkViews(**row) for row in rows], None if is_last else first)
 
     async def all_recipients(self, tenant: str, shown: ShownDocument) -> RecipientsPage:
         """Those of all pages, each once."""

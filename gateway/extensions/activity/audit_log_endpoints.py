@@ -8,6 +8,8 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from gateway.extension import RequestContext, json_response, problems, schemas
+from gateway.extensions._audit_log import audit_chain
+from gateway.extensions._audit_log.audit_chain import AuditHead
 from gateway.extensions._audit_log.audit_log_reader import (
     AuditLogFilter,
     AuditLogReader,
@@ -15,10 +17,14 @@ from gateway.extensions._audit_log.audit_log_reader import (
 )
 from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.audit_log_schemas import (
+    HEAD_PATTERN,
     AuditLogAnswer,
+    ChunkViewsAnswer,
+    ChunkViewsBody,
     LoggedBody,
     RecipientBody,
     RecipientsAnswer,
+    VerifiedAnswer,
 )
 from index.model.conditions.times import Instant
 
@@ -58,9 +64,7 @@ async def list_recipients(context: RequestContext[ActivityServices]) -> Response
     """List who was shown a document or a chunk of it; `cursor` as above."""
     caller = await context.authenticate()
     query = context.request.query_params
-    document, chunk = _line(query, "document"), query.get("chunk")
-    if document is None:
-        raise problems.invalid_field("document", "must be the identifier of a document")
+    document, chunk = _document(query), query.get("chunk")
     if chunk is not None and not re.fullmatch(_NUMBER, chunk):
         raise problems.invalid_field("chunk", "must be the identifier of a chunk")
     tenant, log = caller.principal.tenant, AuditLogReader(context.services.stores.database)
@@ -83,6 +87,47 @@ async def list_recipients(context: RequestContext[ActivityServices]) -> Response
             cursor=None if page.before is None else str(page.before),
         )
     )
+
+
+async def list_chunk_views(context: RequestContext[ActivityServices]) -> Response:
+    """Count how often each chunk of a document was shown; `cursor` as above."""
+    caller = await context.authenticate()
+    query = context.request.query_params
+    tenant, log = caller.principal.tenant, AuditLogReader(context.services.stores.database)
+    since = await _since(log, tenant, query)
+    page = await log.chunk_views(tenant, _document(query), since, before=_cursor(query))
+    return json_response(
+        ChunkViewsAnswer(
+            chunks=tuple(
+                ChunkViewsBody(chunk_id=each.chunk_id, views=each.views, last=each.last)
+                for each in page.chunks
+            ),
+            cursor=None if page.before is None else str(page.before),
+        )
+    )
+
+
+async def verify_audit_log(context: RequestContext[ActivityServices]) -> Response:
+    """Verify the rows after one, which a part has reached before, or which was kept elsewhere."""
+    tenant = (await context.authenticate()).principal.tenant
+    line = context.request.query_params.get("after")
+    match = None if line is None else re.fullmatch(HEAD_PATTERN, line)
+    if line is not None and match is None:
+        raise problems.invalid_field("after", "must be NUMBER:HASH, as `verified` of an answer")
+    after = None if match is None else AuditHead(tenant, int(match[1]), bytes.fromhex(match[2]))
+    part = await audit_chain.verify_part(context.services.stores.database, tenant, after)
+    if part is None:
+        return json_response(VerifiedAnswer(verified=None, last=0, fault=None))
+    reached = part.reached
+    verified = f"{reached.number}:{reached.hash.hex()}" if reached.number else None
+    return json_response(VerifiedAnswer(verified=verified, last=part.head.number, fault=part.fault))
+
+
+def _document(query: QueryParams) -> str:
+    document = _line(query, "document")
+    if document is None:
+        raise problems.invalid_field("document", "must be the identifier of a document")
+    return document
 
 
 def _line(query: QueryParams, name: str) -> str | None:

@@ -8,6 +8,8 @@ from gateway.extension import Body
 from gateway.extensions._audit_log.audit_log_reader import LoggedAction
 from index.model.conditions.times import Instant
 
+HEAD_PATTERN = "([0-9]{1,18}):([0-9a-f]{64})"  # a row's number and its hash
+
 
 class LoggedBody(Body):
     number: int = Field(description="position in the tenant's log, from 1 without gaps")
@@ -62,4 +64,32 @@ class RecipientsAnswer(Body):
     )
     cursor: str | None = Field(
         description="the `cursor` of the next page, even if this page is empty; null on the last"
+    )
+
+
+class ChunkViewsBody(Body):
+    chunk_id: int = Field(description="the chunk")
+    views: int = Field(
+        description="rows of the log that name it: each caller adds one a second at most"
+    )
+    last: Instant = Field(description="when it was last shown, to the second")
+
+
+class ChunkViewsAnswer(Body):
+    chunks: tuple[ChunkViewsBody, ...] = Field(
+        description="those that answers showed, edited ones too; a later page may name them again"
+    )
+    cursor: str | None = Field(
+        description="the `cursor` of the next page, even if this page is empty; null on the last"
+    )
+
+
+class VerifiedAnswer(Body):
+    verified: str | None = Field(
+        description="NUMBER:HASH of the row up to which all are as they were written: `after` of "
+        "the next call, until it is the `last` one; null: no row is"
+    )
+    last: int = Field(description="number of the log's last row; 0: it is empty")
+    fault: str | None = Field(
+        description="the first row that is changed or missing, in words; null: none is"
     )

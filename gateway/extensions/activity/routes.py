@@ -13,6 +13,14 @@ from gateway.extensions.activity import (
 )
 from gateway.extensions.activity.activity_services import ActivityServices
 
+_AFTER = Parameter(
+    {
+        "type": "string",
+        "description": "`verified` of the part before, or a line that was kept elsewhere, which "
+        "must still be in the log",
+        "pattern": f"^{audit_log_schemas.HEAD_PATTERN}$",
+    }
+)
 _CHUNK = Parameter(
     {
         "type": "string",
@@ -93,5 +101,27 @@ ROUTES: tuple[ApiRoute[ActivityServices], ...] = (
             "since": parameters.INSTANT,
             "until": _UNTIL,
         },
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/audit/chunks",
+        audit_log_endpoints.list_chunk_views,
+        needs="admin",
+        summary="Count how often each chunk of a document was shown",
+        answer=audit_log_schemas.ChunkViewsAnswer,
+        parameters={
+            "cursor": parameters.NUMBER_CURSOR,
+            "document": parameters.LINE,
+            "since": parameters.INSTANT,
+        },
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/audit/verification",
+        audit_log_endpoints.verify_audit_log,
+        needs="admin",
+        summary="Verify that the rows of the audit log are as they were written, in parts",
+        answer=audit_log_schemas.VerifiedAnswer,
+        parameters={"after": _AFTER},
     ),
 )

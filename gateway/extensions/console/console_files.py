@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gateway.http.static_content import StaticContent
+from gateway.extension import StaticContent
 
 _FOLDER = Path(__file__).parent / "static"
 _PAGES = ("index.html", "reference.html")

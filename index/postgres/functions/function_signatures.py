@@ -149,6 +149,10 @@ SIGNATURES: Mapping[str, Signature] = {
         "search_documents.page_of_source": f"""
             {_FILTER}, text, text, bigint, boolean, text -> {_DOCUMENT}
         """,
+        "search_documents.total": f"{_FILTER}, text, text, bigint, boolean -> visible bigint",
+        "search_documents.total_of_source": f"""
+            {_FILTER}, text, text, bigint, boolean, text -> visible bigint
+        """,
         "search_documents.count": f"""
             {_FILTER}, text[], boolean, text[], boolean, bigint[] -> visible bigint
         """,

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
+from gateway.documents import document_endpoints
 from tests.gateway.documents.handbook import LEAVE, People, listed
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -79,6 +80,29 @@ async def test_a_list_can_be_of_a_folder_a_tag_or_a_language(ana: Caller) -> Non
     assert await listed(ana, tag="leave") == ["hr/a", "it/c"]
     assert await listed(ana, language="pt") == ["hr/b_%", "it/c"]
     assert await listed(ana, language="pt", tag="leave", source="api", prefix="it") == ["it/c"]
+
+
+async def test_a_list_is_counted_as_its_caller_sees_it(
+    ana: Caller, ben: Caller, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, source in (("hr/a", "wiki"), ("hr/b", "mail"), ("it/c", "wiki")):
+        await ana.put(name, LEAVE, source=source, readers=["user:ben"] if name == "hr/a" else [])
+
+    async def total(caller: Caller, **parameters: str) -> int:
+        answer = await caller.call(
+            "GET", "/v1/documents", params={"total": "true", "limit": 1, **parameters}
+        )
+        counted: int = answer.json()["total"]
+        return counted
+
+    assert await total(ana) == await total(ana, cursor="hr/b") == 3
+    assert await total(ana, prefix="hr/") == await total(ana, source="wiki") == 2
+    assert await total(ben) == 1
+    assert "total" not in (await ana.call("GET", "/v1/documents")).json()
+    refused = await ana.call("GET", "/v1/documents?total=yes")
+    assert problem(refused, 422)["errors"][0]["field"] == "total"
+    monkeypatch.setattr(document_endpoints, "_COUNTED_MAX", 2)
+    assert await total(ana) == 2
 
 
 async def test_a_token_that_sees_one_language_lists_no_other(gateway: Gateway, ana: Caller) -> None:

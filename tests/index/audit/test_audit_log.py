@@ -1,6 +1,7 @@
 """The audit log at rest: a row with each change, none without, and a chain that tells tampering."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -57,6 +58,18 @@ async def verified(
 ) -> dict[str, Verified]:
     found = audit_chain.verify(database, None, kept, links_max=links_max)
     return {each.head.tenant: each async for each in found}
+
+
+async def verified_in_parts(database: Database, tenant: str) -> tuple[int, str | None]:
+    """The row up to which the chain holds, and what is wrong after it."""
+    after = None
+    while True:
+        part = await audit_chain.verify_part(database, tenant, after, rows_max=4, links_max=3)
+        assert part is not None
+        if part.fault is not None or part.reached.number == part.head.number:
+            return part.reached.number, part.fault
+        assert after is None or after.number < part.reached.number
+        after = part.reached
 
 
 async def head(database: Database, tenant: str = "acme") -> AuditHead:
@@ -327,6 +340,13 @@ async def test_tampering_is_found_and_named(
         assert (faults.pop("acme"), faults.pop("beta")) == (None, None)
         for name, (statement, fault) in zip(names, _TAMPERED, strict=True):
             assert fault in (faults[name] or ""), (statement, links)
+    assert await verified_in_parts(database, "acme") == (ROWS + 1, None)
+    for name, (statement, fault) in zip(names, _TAMPERED, strict=True):
+        number, told = await verified_in_parts(database, name)
+        assert fault in (told or ""), statement
+        named = re.search(r"rows? (\d+) ", told or "")
+        if named is not None and "hash = sha256('x') ACME > 0" not in statement:
+            assert number == max(0, int(named[1]) - 1), statement
 
 
 async def without_triggers(
@@ -373,7 +393,13 @@ async def test_a_head_that_was_kept_tells_what_the_log_itself_can_not(
     assert "the log ends at 9" in ((await verified(database, late))["acme"].fault or "")
     other = replace(early, hash=late.hash)
     assert "not the one" in ((await verified(database, other))["acme"].fault or "")
+    for kept, fault in ((early, None), (late, "ends at 9"), (other, "not the one")):
+        part = await audit_chain.verify_part(database, "acme", kept)
+        assert part is not None
+        assert (fault or "") in (part.fault or "")
+        assert (part.fault is None) == (fault is None)
     gone = AuditHead("gone", 3, late.hash)
+    assert await audit_chain.verify_part(database, "gone") is None
     assert "whole log is missing" in ((await verified(database, gone))["gone"].fault or "")
 
 

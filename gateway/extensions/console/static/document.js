@@ -7,17 +7,17 @@ import { table } from "./lists.js";
 import { markdown } from "./markdown.js";
 import { sharing } from "./readers.js";
 import { isAdmin, isOn, isWriter } from "./session.js";
-import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
+import { announce, badge, confirmDialog, countOf, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
 const SHOWN_CHUNKS = 100;
 const SHOWN_OF_CHUNK = 200; // characters
 
 /**
- * edit(stored, etag) opens the editor; reload() shows the document anew. fields: of the address. passage:
- * [start, end] of the text that is marked, in code points; null for none.
+ * revision: at which it was read. edit(stored, etag) opens the editor; reload() shows the document anew.
+ * fields: of the address. passage: [start, end] of the text that is marked, in code points; null for none.
  */
-export function documentView(stored, etag, { reload, edit, fields, passage }) {
+export function documentView(stored, etag, { revision, reload, edit, fields, passage }) {
   return [
     h(
       "section",
@@ -34,7 +34,7 @@ export function documentView(stored, etag, { reload, edit, fields, passage }) {
             h("button", { type: "button", class: "danger", onclick: () => remove(stored) }, "Delete"),
           ),
       ),
-      facts(stored, etag),
+      facts(stored, etag, revision),
       textView(stored.text, passage),
     ),
     chunkSection(stored, fields),
@@ -42,7 +42,7 @@ export function documentView(stored, etag, { reload, edit, fields, passage }) {
   ];
 }
 
-function facts(stored, etag) {
+function facts(stored, etag, revision) {
   const row = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
   const none = h("span", { class: "muted" }, "none");
   return h(
@@ -59,7 +59,8 @@ function facts(stored, etag) {
     stored.summaries !== "none" && row("Summaries by", stored.summaries),
     row("Length", `${formatNumber(stored.text.length)} characters`),
     row("First stored", formatInstant(stored.created_at)),
-    row("Last changed", [formatInstant(stored.updated_at), h("span", { class: "muted" }, " in version "), h("code", {}, etag?.replaceAll('"', "") ?? "unknown")]),
+    row("Last changed", formatInstant(stored.updated_at)),
+    row("Version", [h("code", {}, etag?.replaceAll('"', "") ?? "unknown"), revision && [h("span", { class: "muted" }, ", read at revision "), h("code", {}, revision)]]),
     !stored.active && row("State", badge("inactive: no search finds it", "warn")),
   );
 }
@@ -113,25 +114,42 @@ function chunkSection({ document_id: id }, fields) {
   const toggled = ({ target }) => {
     move({ chunks: target.open ? "shown" : "" });
     if (!target.open || place.hasChildNodes()) return;
-    load(place, async () => chunkTable(id, (await call("GET", path, { query: { chunks: true } })).data.chunks));
+    load(place, async () => {
+      const [{ data }, views] = await Promise.all([call("GET", path, { query: { chunks: true } }), viewsOf(id)]);
+      return chunkTable(id, data.chunks, views);
+    });
   };
   return h("section", { class: "card", "aria-label": "Chunks" }, h("details", { open: fields.has("chunks"), ontoggle: toggled }, h("summary", {}, "Chunks: where it is cut, and what is embedded"), place));
 }
 
-function chunkTable(id, chunks, isWhole = chunks.length <= SHOWN_CHUNKS) {
+/** How often the audit log has each chunk, for those who may read it; else null. */
+async function viewsOf(id) {
+  if (!isAdmin() || !isOn("activity")) return null;
+  const { chunks, cursor } = (await call("GET", "/v1/audit/chunks", { query: { document: id } })).data;
+  return { of: new Map(chunks.map((each) => [each.chunk_id, each])), isCut: cursor !== null };
+}
+
+function foundCell(views) {
+  if (!views) return h("span", { class: "muted" }, "never");
+  return [countOf(views.views, "time"), h("div", { class: "muted small" }, "last ", formatInstant(views.last))];
+}
+
+function chunkTable(id, chunks, views, isWhole = chunks.length <= SHOWN_CHUNKS) {
   if (!chunks.length) return empty("No chunks", "No search finds an inactive document.");
   const place = h("div", { class: "stack" });
   const summaries = chunks.filter((chunk) => chunk.kind === "summary").length;
   const lengths = chunks.map((chunk) => chunk.end - chunk.start);
   const columns = [
     { label: "Characters", cell: (chunk) => [h("a", { href: `#/documents/${segment(id)}?start=${chunk.start}&end=${chunk.end}` }, `${formatNumber(chunk.start)} to ${formatNumber(chunk.end)}`), chunk.kind !== "text" && [" ", badge(chunk.kind)]] },
+    views && { label: "Found", isNumber: true, sortBy: (chunk) => views.of.get(chunk.chunk_id)?.views ?? 0, cell: (chunk) => foundCell(views.of.get(chunk.chunk_id)) },
     { label: "Embedded before the text", cell: (chunk) => (chunk.headings === null ? h("span", { class: "muted" }, "unknown: today it would be cut otherwise") : chunk.headings.join(" › ") || h("span", { class: "muted" }, "no heading")) },
     { label: "Embedded text", cell: (chunk) => h("div", { class: "piece" }, chunk.text.length <= SHOWN_OF_CHUNK ? chunk.text : h("details", {}, h("summary", {}, `${chunk.text.slice(0, SHOWN_OF_CHUNK)} …`), h("pre", {}, chunk.text))) },
-  ];
+  ].filter(Boolean);
   return fill(
     place,
     table(`Pieces: ${formatNumber(chunks.length - summaries)}, of up to ${formatNumber(Math.max(...lengths))} characters. Summaries: ${formatNumber(summaries)}. The title counts for the words, and is not embedded.`, columns, isWhole ? chunks : chunks.slice(0, SHOWN_CHUNKS)),
-    !isWhole && h("div", {}, h("button", { type: "button", onclick: () => place.replaceWith(chunkTable(id, chunks, true)) }, `Show all ${formatNumber(chunks.length)}`)),
+    views && h("p", { class: "muted small" }, `Found: in how many rows of ${views.isCut ? "the newest 100,000 of " : ""}the audit log, of which each caller adds one a second at most. It counts since the passage was last edited, and only if the log keeps views.`),
+    !isWhole && h("div", {}, h("button", { type: "button", onclick: () => place.replaceWith(chunkTable(id, chunks, views, true)) }, `Show all ${formatNumber(chunks.length)}`)),
   );
 }
 

@@ -4,7 +4,7 @@ import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { documentView } from "./document.js";
 import { editor } from "./editor.js";
-import { chooser, filterForm, pager, rowByRow, table } from "./lists.js";
+import { chooser, filterForm, pager, rowByRow, shownOf, table } from "./lists.js";
 import { shareSeveral } from "./readers.js";
 import { isWriter } from "./session.js";
 import { upload } from "./upload.js";
@@ -25,7 +25,7 @@ function showOne(content, id, fields, signal) {
   const show = () =>
     load(place, async () => {
       const { data, headers } = await call("GET", `/v1/documents/${segment(id)}`, { signal });
-      return documentView(data, headers.get("etag"), { reload: show, edit, fields, passage: passageOf(fields, data.text) });
+      return documentView(data, headers.get("etag"), { revision: headers.get("nearhit-revision"), reload: show, edit, fields, passage: passageOf(fields, data.text) });
     });
   const edit = (stored, etag) =>
     fill(place, editor({ stored, etag, onClose: show, onSaved: show }));
@@ -56,8 +56,8 @@ function showList(content, fields, signal) {
     "documents",
     list,
     async (cursor) =>
-      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...form.filter() }, signal })).data,
-    (page, number) => listView(page.documents, number, form.filter(), several),
+      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, total: true, ...form.filter() }, signal })).data,
+    (page, number) => listView(page, number, form.filter(), several),
     { fields, chosen: form.filter },
   );
   const several = isWriter() ? chooser(nameOf, [
@@ -118,7 +118,8 @@ function remove(rows, pages) {
   });
 }
 
-function listView(documents, number, filter, several) {
+function listView(page, number, filter, several) {
+  const { documents } = page;
   if (!documents.length) {
     if (number > 1) return empty("No more documents", "Those that this page had are gone.");
     if (Object.values(filter).some(Boolean)) return empty("No documents", "None that you may read meets the filter.");
@@ -128,7 +129,7 @@ function listView(documents, number, filter, several) {
     "div",
     { class: "card" },
     table(
-      `${countOf(documents.length, "document")} on this page`,
+      shownOf(documents, "document", page, number),
       [
         { label: "Document", sortBy: (row) => row.title || row.document_id, cell: (row) => [documentLink(row.document_id, row.title || row.document_id), h("div", { class: "muted small" }, row.document_id)] },
         { label: "Source", cell: (row) => row.source, sortBy: (row) => row.source },

@@ -4,8 +4,8 @@ import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { faqEditor } from "./faq-editor.js";
 import { exportFaqs, importForm } from "./faq-transfer.js";
-import { pager, table, toggles } from "./lists.js";
-import { announce, announceProblem, badge, confirmDialog, countOf, empty, field, formatNumber, load } from "./ui.js";
+import { pager, shownOf, table, toggles } from "./lists.js";
+import { announce, announceProblem, badge, confirmDialog, empty, field, formatNumber, load } from "./ui.js";
 
 const PAGE = 50;
 const ALL = "all"; // of the categories; the empty text is that of FAQs without one
@@ -31,7 +31,7 @@ export function render(content, { fields, signal }) {
       const named = category === ALL ? "" : `?category=${encodeURIComponent(category.slice(1))}`;
       return (await call("GET", `/v1/faqs${named}`, { query, signal })).data;
     },
-    (page, number) => faqTable(page.faqs, number, actions),
+    (page, number) => faqTable(page, number, actions),
     { fields, chosen: () => ({ category: category === ALL ? "" : category, state: state.value() }) },
   );
   const showCategories = async () => {
@@ -80,12 +80,13 @@ export function render(content, { fields, signal }) {
   });
 }
 
-function faqTable(faqs, number, actions) {
+function faqTable(page, number, actions) {
+  const { faqs } = page;
   if (!faqs.length) {
     return empty(number > 1 ? "No more FAQs" : "No FAQs", "Write one, import a file, or answer an open question with one.");
   }
   return table(
-    `${countOf(faqs.length, "FAQ")} on this page`,
+    shownOf(faqs, "FAQ", page, number),
     [
       { label: "Question", sortBy: (faq) => faq.question, cell: (faq) => [faq.question, h("div", { class: "muted small" }, shortened(faq.answer))] },
       { label: "Category", cell: (faq) => faq.category ?? h("span", { class: "muted" }, "none") },

@@ -2,7 +2,7 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { pager, table } from "./lists.js";
+import { pager, shownOf, table } from "./lists.js";
 import { announce, confirmDialog, empty, field, formatInstant, formatNumber, submit } from "./ui.js";
 
 export function render(content, { argument, fields, signal }) {
@@ -18,7 +18,7 @@ function showList(content, fields, signal) {
     "groups",
     list,
     async (cursor) => (await call("GET", "/v1/groups", { query: { cursor }, signal })).data,
-    (page) => groupTable(page.groups),
+    groupTable,
     { fields },
   );
   content.append(
@@ -29,10 +29,11 @@ function showList(content, fields, signal) {
   pages.show();
 }
 
-function groupTable(groups) {
+function groupTable(page, number) {
+  const { groups } = page;
   if (!groups.length) return empty("No groups", "Add the first member to a group, and the group is there.");
   return table(
-    "Groups",
+    shownOf(groups, "group", page, number),
     [
       { label: "Group", cell: (row) => h("a", { href: `#/groups/${segment(row.group)}` }, row.group) },
       { label: "Members", cell: (row) => formatNumber(row.members), isNumber: true, sortBy: (row) => row.members },
@@ -47,7 +48,7 @@ function showGroup(content, group, fields, signal) {
     "members",
     list,
     async (cursor) => (await call("GET", `/v1/groups/${segment(group)}/members`, { query: { cursor }, signal })).data,
-    (page) => memberTable(group, page.members, pages),
+    (page, number) => memberTable(group, page, number, pages),
     { fields },
   );
   content.append(
@@ -59,10 +60,11 @@ function showGroup(content, group, fields, signal) {
   pages.show();
 }
 
-function memberTable(group, members, pages) {
+function memberTable(group, page, number, pages) {
+  const { members } = page;
   if (!members.length) return empty("No members", "Nobody reads what is shared with this group, but keys that name it.");
   return table(
-    `Members of ${group}`,
+    `${shownOf(members, "member", page, number)} of ${group}`,
     [
       { label: "Subject", cell: (row) => row.subject },
       { label: "Since", cell: (row) => formatInstant(row.added_at) },

@@ -3,10 +3,10 @@
 import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { chooser, rowByRow, table } from "./lists.js";
+import { chooser, rowByRow, shownOf, table } from "./lists.js";
 import { follow } from "./live.js";
 import { isAdmin } from "./session.js";
-import { announce, announceProblem, badge, confirmDialog, countOf, empty, field, formatCounts, formatInstant, openDialog, select } from "./ui.js";
+import { announce, announceProblem, badge, confirmDialog, empty, field, formatCounts, formatInstant, openDialog, select } from "./ui.js";
 
 const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
@@ -54,10 +54,11 @@ const nameOf = (job) => job.job_id;
 const hasFailed = (job) => job.state === "failed";
 const isAtRest = (job) => job.state !== "running";
 
-function jobTable({ jobs }, page, ask, several) {
-  if (!jobs.length) return empty(page > 1 ? "No older jobs" : "No jobs", "Long documents, sources and deletions make jobs.");
+function jobTable(page, number, ask, several) {
+  const { jobs } = page;
+  if (!jobs.length) return empty(number > 1 ? "No older jobs" : "No jobs", "Long documents, sources and deletions make jobs.");
   return table(
-    `${countOf(jobs.length, "job")} on this page`,
+    shownOf(jobs, "job", page, number),
     [
       { label: "Job", cell: (job) => [job.kind, h("div", { class: "muted small" }, job.target)] },
       { label: "State", cell: (job) => badge(job.state, KINDS[job.state]) },

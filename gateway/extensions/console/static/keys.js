@@ -3,7 +3,7 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { chooser, filterForm, pager, rowByRow, table } from "./lists.js";
+import { chooser, filterForm, pager, rowByRow, shownOf, table } from "./lists.js";
 import { currentCaller, isAdmin, isOperator } from "./session.js";
 import {
   announce,
@@ -49,7 +49,7 @@ function keyList(content, named, fields, signal) {
     "keys",
     list,
     async (cursor) => (await call("GET", "/v1/keys", { query: { cursor, ...named }, signal })).data,
-    (page) => keyTable(page.keys, pages, several),
+    (page, number) => keyTable(page, number, pages, several),
     { fields },
   );
   content.append(
@@ -67,10 +67,11 @@ function keyList(content, named, fields, signal) {
 
 const isOwn = (key) => key.id === currentCaller().key_id;
 
-function keyTable(keys, pages, several) {
+function keyTable(page, number, pages, several) {
+  const { keys } = page;
   if (!keys.length) return empty("No keys", "Create one for a person or a service.");
   return table(
-    "Keys, revoked ones included",
+    `${shownOf(keys, "key", page, number)}, revoked ones included`,
     [
       { label: "Key", cell: (key) => [key.name || h("span", { class: "muted" }, "without a name"), h("div", { class: "muted small" }, key.id)] },
       { label: "Subject", cell: (key) => key.subject, sortBy: (key) => key.subject },
@@ -186,7 +187,7 @@ function tokenList(content, fields, signal) {
     "tokens",
     list,
     async (cursor) => (await call("GET", "/v1/tokens", { query: { cursor }, signal })).data,
-    (page) => tokenTable(page.tokens, pages),
+    (page, number) => tokenTable(page, number, pages),
     { fields, at: "tokens" },
   );
   content.append(
@@ -202,10 +203,11 @@ function tokenList(content, fields, signal) {
   return pages;
 }
 
-function tokenTable(tokens, pages) {
+function tokenTable(page, number, pages) {
+  const { tokens } = page;
   if (!tokens.length) return empty("No tokens", "Create one for an agent, with only the rights that it needs.");
   return table(
-    "Tokens that work",
+    shownOf(tokens, "token", page, number),
     [
       { label: "Token", cell: (token) => [token.name || h("span", { class: "muted" }, "without a name"), h("div", { class: "muted small" }, token.id)] },
       { label: "Subject", cell: (token) => token.subject },

@@ -2,7 +2,7 @@
 
 import { fieldsOf, move } from "./address.js";
 import { fill, h } from "./dom.js";
-import { field, formatNumber, load, submit } from "./ui.js";
+import { countOf, field, formatNumber, load, submit } from "./ui.js";
 
 const TOGETHER = 4; // rows that are worked on at once
 const OF_ONE_ROW = [403, 404, 409, 412]; // statuses that tell nothing of the other rows
@@ -23,6 +23,15 @@ export function table(caption, columns, rows, several = null) {
   show(rows);
   const scroll = h("div", { class: "scroll" }, h("table", { class: "cards" }, h("caption", {}, caption), h("thead", {}, head), body));
   return several ? [scroll, boxes.actions] : scroll;
+}
+
+const COUNTED_MAX = 10_000; // of a list's total, which tells no more
+
+/** How many rows the page shows, and of how many. page: what a `pager` fetches; its `total` may be absent. */
+export function shownOf(rows, noun, { cursor, total }, number = 1) {
+  if (number === 1 && !cursor) return countOf(rows.length, noun);
+  const all = total > COUNTED_MAX ? `more than ${formatNumber(COUNTED_MAX)}` : formatNumber(total ?? 0);
+  return total === undefined ? `${countOf(rows.length, noun)} on this page` : `${formatNumber(rows.length)} of ${all} ${noun}s`;
 }
 
 /**

@@ -3,9 +3,9 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { budgetBar, budgetShare, formatCost, monthlyCost, quotaTable } from "./insight-cost.js";
-import { filterForm, pager, table } from "./lists.js";
+import { filterForm, pager, shownOf, table } from "./lists.js";
 import { isOn } from "./session.js";
-import { announce, badge, confirmDialog, countOf, empty, field, formatBytes, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatBytes, formatInstant, formatNumber, load, note, select, submit } from "./ui.js";
 
 const ORDERS = [["id", "by identifier"], ["cost", "by cost"]];
 const QUOTAS = [["documents", "Documents"], ["chunks", "Chunks"], ["bytes", "Bytes"], ["sources", "Sources"]];
@@ -31,7 +31,7 @@ function showList(content, fields, signal) {
     "tenants",
     list,
     async (cursor) => (await call("GET", "/v1/tenants", { query: { cursor, ...form.filter() }, signal })).data,
-    (page) => tenantTable(page.tenants, form.filter().contains),
+    (page, number) => tenantTable(page, number, form.filter().contains),
     { fields, chosen: form.filter },
   );
   content.append(
@@ -63,12 +63,13 @@ function createForm() {
   );
 }
 
-function tenantTable(tenants, contains) {
+function tenantTable(page, number, contains) {
+  const { tenants } = page;
   if (!tenants.length) return contains ? empty("No tenants", "No identifier and no name contains it.") : empty("No tenants", "Create the first one above.");
   const total = (name) => tenants.reduce((counted, row) => counted + row[name], 0);
   const sum = (name) => formatNumber(total(name));
   return table(
-    `${countOf(tenants.length, "tenant")} on this page, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}; cost this month: ${formatCost(total("cost_month"))}`,
+    `${shownOf(tenants, "tenant", page, number)}, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}; cost this month: ${formatCost(total("cost_month"))}`,
     [
       { label: "Tenant", sortBy: (row) => row.id, cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
       { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true, sortBy: (row) => row.documents },

@@ -462,3 +462,62 @@ async def test_a_question_for_recipients_that_names_nothing_is_refused(
     ada: Caller, parameters: dict[str, str]
 ) -> None:
     problem(await ada.call("GET", "/v1/audit/recipients", params=parameters), 422)
+
+
+@pytest.mark.slow
+async def test_an_admin_learns_how_often_each_chunk_was_shown(
+    ada: Caller, ana: Caller, gateway: Gateway
+) -> None:
+    ben, other_ada = await gateway.caller("ben"), await gateway.with_new_tenant()
+    await ana.put("leave", f"{LEAVE}\n\n# Lamps\n\nThe keeper lights them.", readers=["tenant"])
+    chunks = []
+    for caller, question in ((ana, QUESTION), (ben, QUESTION), (ben, "the keeper lights lamps")):
+        (hit,) = (await caller.search(question, top_k=1)).json()["hits"]
+        chunks.append(hit["chunk_id"])
+    await seen(ada, "ana", 1)
+    await seen(ada, "ben", 2)
+
+    path = "/v1/audit/chunks?document=leave"
+    answer = (await ada.call("GET", path)).json()
+
+    assert answer["cursor"] is None
+    views = {each["chunk_id"]: each["views"] for each in answer["chunks"]}
+    assert views == {each: chunks.count(each) for each in chunks}
+    stranger = await other_ada.caller("ada", roles=["admin"])
+    assert (await stranger.call("GET", path)).json() == {"chunks": [], "cursor": None}
+    problem(await ben.call("GET", path), 403)
+    problem(await ada.call("GET", "/v1/audit/chunks"), 422)
+
+
+async def test_an_admin_verifies_the_log_and_what_is_changed_is_named(
+    gateway: Gateway, database_url: str, ada: Caller, ana: Caller
+) -> None:
+    for number in range(3):
+        await ana.put(f"{number}", LEAVE)
+    path = "/v1/audit/verification"
+
+    whole = (await ada.call("GET", path)).json()
+    logged = (await rows(ada))[-1]
+
+    assert whole == {
+        "verified": f"{logged['number']}:{logged['hash']}",
+        "last": logged["number"],
+        "fault": None,
+    }
+    again = (await ada.call("GET", path, params={"after": whole["verified"]})).json()
+    assert again == whole
+    kept = {"after": f"{logged['number']}:{'0' * 64}"}
+    assert "not the one" in (await ada.call("GET", path, params=kept)).json()["fault"]
+    changed = logged["number"] - 1
+    await run_sql(
+        database_url,
+        "SET session_replication_role = replica;"
+        "UPDATE audit_log SET subject = 'eve' FROM audit_log_heads AS heads "
+        "WHERE audit_log.tenant = heads.tenant AND audit_log.number = heads.number - 1 "
+        "AND heads.tenant = 'acme'",
+    )
+    broken = (await ada.call("GET", path)).json()
+    assert broken["fault"] == f"row {changed} is not what was written"
+    assert broken["verified"].startswith(f"{changed - 1}:")
+    problem(await ana.call("GET", path), 403)
+    problem(await ada.call("GET", path, params={"after": "7"}), 422)

@@ -1,7 +1,7 @@
 """The page of the audit log: who saw what, as whom, and who changed what."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.gateway.extensions.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller
@@ -97,3 +97,52 @@ async def test_long_details_are_not_cut_off(console: Console, admin: Caller) -> 
     wider = await page.locator(".scroll").evaluate("it => it.scrollWidth - it.clientWidth")
     assert wider <= 0
     assert await console.violations() == []
+
+
+async def test_the_log_is_verified_in_parts_and_what_is_broken_is_told(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    page, told = console.page, console.page.get_by_role("status", name="Verification")
+    await console.open(admin.key, "#/audit")
+    await page.get_by_role("button", name="Verify the log").click()
+    await expect(told).to_contain_text("Verified up to row")
+    await expect(told).to_contain_text("none is missing")
+    line = await told.locator("code").inner_text()
+    assert await console.violations() == []
+
+    asked: list[str] = []
+    hashed = "a" * 64
+    parts = [
+        {"verified": f"5000:{hashed}", "last": 9000, "fault": None},
+        {"verified": f"7000:{hashed}", "last": 9000, "fault": "row 7001 is missing"},
+    ]
+
+    async def answer(route: Route) -> None:
+        asked.append(route.request.url.partition("?")[2])
+        await route.fulfill(json=parts[len(asked) - 1])
+
+    await page.route("**/v1/audit/verification*", answer)
+    await page.get_by_text("Since a line that was kept").click()
+    await page.get_by_label("Number and hash").fill(f"acme:{line}")
+    await page.get_by_role("button", name="Verify the log").click()
+    await expect(told).to_contain_text("Verified up to row 7,000 of 9,000: row 7001 is missing")
+    assert asked == [f"after={each.replace(':', '%3A')}" for each in (line, f"5000:{hashed}")]
+    assert await console.violations() == []
+
+
+async def test_a_line_that_the_log_no_longer_has_is_told(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    await console.open(admin.key, "#/audit")
+    await console.page.get_by_text("Since a line that was kept").click()
+    await console.page.get_by_label("Number and hash").fill(f"900:{'a' * 64}")
+    await console.page.get_by_role("button", name="Verify the log").click()
+
+    told = console.page.get_by_role("status", name="Verification")
+    await expect(told).to_contain_text("The log is not as it was written")
+    await expect(told).to_contain_text("row 900 of the kept head is missing")
+    await console.page.get_by_label("Number and hash").fill("a line")
+    await console.page.get_by_role("button", name="Verify the log").click()
+    await expect(console.page.get_by_role("alert")).to_contain_text("Number and hash must be")

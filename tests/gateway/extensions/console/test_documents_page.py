@@ -1,5 +1,7 @@
 """The documents page: listing, reading, sharing, editing by two, deleting."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -91,6 +93,27 @@ async def test_a_document_shows_its_chunks_relations_and_dates(
     await expect(part.locator("tbody tr")).to_have_count(len(chunks))
 
 
+async def test_an_admin_sees_how_often_each_chunk_was_found(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    lamps = "The keeper lights the lamps. " * 30
+    text = f"# Lamps\n\n{lamps}\n\n# Ferry\n\nIt leaves at noon."
+    await ana.put("leave", text, readers=["tenant"])
+    (hit,) = (await admin.search("when does the ferry leave?", top_k=1)).json()["hits"]
+    async with asyncio.timeout(60):
+        while not (await admin.call("GET", "/v1/audit/chunks?document=leave")).json()["chunks"]:
+            await asyncio.sleep(0.05)  # the log is written once a second
+
+    await console.open(admin.key, "#/documents/leave?chunks=shown")
+
+    found = console.page.locator("tbody tr").filter(has=console.page.locator(".piece"))
+    await expect(found.filter(has_text="noon").locator("td").first).to_contain_text("1 time")
+    await expect(found.filter(has_text="keeper").first.locator("td").first).to_have_text("never")
+    await expect(console.page.locator(".facts")).to_contain_text("read at revision 1")
+    assert hit["text"].endswith("noon.")
+    assert await console.violations() == []
+
+
 async def test_a_script_in_a_document_is_text_and_its_address_is_no_link(
     console: Console, ana: Caller
 ) -> None:
@@ -163,6 +186,7 @@ async def test_a_list_that_is_filtered_has_an_address_for_each_of_its_pages(
     await page.get_by_role("button", name="Filter").click()
     await page.get_by_role("button", name="Next page").click()
     await expect(rows).to_have_count(5)
+    await expect(page.locator("caption")).to_have_text("5 of 55 documents")
     second = page.url
 
     await page.go_back()

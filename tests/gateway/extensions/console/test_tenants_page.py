@@ -123,7 +123,7 @@ async def test_the_list_has_a_total_of_what_its_page_shows(
     await console.open(gateway.operator.key)
 
     await expect(console.page.locator("caption")).to_contain_text(
-        f"{len(tenants)} tenants on this page, with {documents} documents, {chunks} chunks and"
+        f"{len(tenants)} tenants, with {documents} documents, {chunks} chunks and"
     )
 
 

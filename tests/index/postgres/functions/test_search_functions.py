@@ -147,6 +147,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.read_of(ANA, Filter(), "beta", "beta1")
     await documents.page(ANA, Filter(), after="", limit=100)
     await documents.page(ANA, Filter(), after="", source=known.document.source, limit=100)
+    assert await documents.total(ANA, Filter(), limit=2) == 2
+    assert await documents.total(ANA, Filter(), source=known.document.source, limit=100) == NUMBER
     await documents.sources(ANA, Filter(), limit=100)
     assert await documents.count(ANA, Filter(), [("acme", "acme1"), ("beta", "beta1")], ()) == 2
     passage = HeldPassage(None, "acme", "acme1", None)
