@@ -89,7 +89,7 @@ function hitItem(hit, rank, request) {
     h(
       "div",
       { class: "row spread" },
-      h("h3", {}, `${rank}. `, h("bdi", {}, hit.title || hit.document_id)),
+      h("h3", {}, `${rank}.\u00a0`, h("bdi", {}, hit.title || hit.document_id)),
       h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
     ),
     h("div", { class: "small" }, hitLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),

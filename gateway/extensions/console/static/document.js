@@ -52,7 +52,7 @@ function facts(stored, etag, revision) {
     row("Source", stored.source),
     row("Language", stored.language),
     stored.uri && row("Address", address(stored.uri)),
-    row("Tags", stored.tags.length ? stored.tags.map((tag) => badge(tag)) : none),
+    row("Tags", stored.tags.length ? stored.tags.map((tag) => [badge(tag), " "]) : none),
     Object.keys(stored.metadata).length > 0 && row("Metadata", h("code", {}, JSON.stringify(stored.metadata))),
     stored.relates_to && row("Relates to", relations(stored.relates_to)),
     row("Chunks by", stored.chunker),

@@ -6,7 +6,7 @@ import { table } from "./lists.js";
 import { follow } from "./live.js";
 import { publicDocuments } from "./public-documents.js";
 import { isOn } from "./session.js";
-import { announce, announceProblem, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit } from "./ui.js";
+import { announce, announceProblem, badge, checkbox, confirmDialog, countOf, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit } from "./ui.js";
 
 const KINDS = [
   ["folder"],
@@ -94,7 +94,7 @@ const stat = (label, value) => h("div", { class: "stat" }, h("strong", {}, value
 
 function sourceTable(sources, ask) {
   return table(
-    "Sources",
+    countOf(sources.length, "source"),
     [
       { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
       { label: "State", cell: (row) => [row.kind ? badge(row.state.replaceAll("_", " "), STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error), row.pending_removals && h("div", { class: "small" }, missing(row))] },
