@@ -76,7 +76,7 @@ _BEFORE_YEAR = re.compile(
 )
 _AFTER_YEAR = re.compile(r"[\s,./-]+(?P<month>[^\W\d_]{3,})(?:[\s./-]+(?P<day>\d{1,2})(?!\w))?")
 _QUARTER_BEFORE_YEAR = re.compile(
-    r"(?<!\w)(?:[qt](?P<number>[1-4])|(?:(?P<digit>[1-4])\w{0,2}\.?|(?P<ordinal>[^\W\d_]+))\s+"
+    r"(?<!\w)(?:[qt](?P<number>[1-4])|(?P<first>[1-4])q|(?:(?P<digit>[1-4])\w{0,2}\.?|(?P<ordinal>[^\W\d_]+))\s+"
     rf"(?:quarter|quartal|trimestre)),?[\s/-]*(?:{_OF}\s+)?$"
 )
 _QUARTER_AFTER_YEAR = re.compile(r"[\s/-]?[qt](?P<number>[1-4])(?!\w)")

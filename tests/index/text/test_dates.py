@@ -59,6 +59,7 @@ def score(asked: str, held: str) -> float:
         ("2025 年 3 月", "2025-03"),
         ("Q1 2025", "2025q1"),
         ("2025-Q1", "2025q1"),
+        ("1Q 2025", "2025q1"),
         ("first quarter of 2025", "2025q1"),
         ("1º trimestre de 2024", "2024q1"),
     ],
