@@ -86,7 +86,6 @@ from gateway.http.event_stream import Event as Event
 from gateway.http.event_stream import EventSender as EventSender
 from gateway.http.event_stream import EventStream as EventStream
 from gateway.http.event_stream import run_while_connected as run_while_connected
-from gateway.http.page_stream import PageStream as PageStream
 from gateway.http.request_context import RequestContext as RequestContext
 from gateway.http.request_context import full_scope as full_scope
 from gateway.http.request_context import full_scope_of as full_scope_of
@@ -105,6 +104,7 @@ from gateway.http.route import Parameter as Parameter
 from gateway.http.route import Preference as Preference
 from gateway.http.route import body_limit as body_limit
 from gateway.http.static_content import StaticContent as StaticContent
+from gateway.http.transport.connection import Connection as Connection
 from gateway.mcp_declarations import Headers as Headers
 from gateway.mcp_declarations import McpArguments as McpArguments
 from gateway.mcp_declarations import McpMethod as McpMethod

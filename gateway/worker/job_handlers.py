@@ -17,9 +17,7 @@ from gateway.documents.deletion import (
 )
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
-from gateway.worker.reanalysis import ReanalysisJob
 from gateway.worker.worker_services import WorkerServices
-from index.embedders.analyser_migration import REANALYSE
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
 from index.tenants import tenant_deletion
@@ -28,9 +26,6 @@ from ingest.errors import JobRefused
 from ingest.worker.job_worker import Handler
 from ingest.write.revision import require_written
 
-# A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
-# not among them: no reading may delay a removal.
-LONG_KINDS = frozenset({REANALYSE})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
@@ -38,7 +33,6 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
     """The handler of each job kind; a worker leaves jobs of unknown kinds to newer workers."""
     return {
         "document.write": PutDocumentJob(services),
-        REANALYSE: ReanalysisJob(services),
         DROP_ANSWERS: DropAnswersJob(services.document_services),
         PRUNE: PruneVocabularyJob(services.document_services),
         tenant_deletion.REMOVE: RemoveTenantJob(services.document_services),

@@ -11,7 +11,10 @@ OwnServices = TypeVar("OwnServices")
 
 @dataclass(frozen=True, slots=True)
 class JobKind(Generic[OwnServices]):
-    """handler: makes what runs such a job. is_long: see `job_handlers.LONG_KINDS`."""
+    """handler: makes what runs such a job. is_long: it can take hours.
+
+    Removals do not wait for anybody else, and are no such jobs: no reading may delay a removal.
+    """
 
     handler: Callable[[OwnServices], Handler]
     is_long: bool = False

@@ -12,17 +12,16 @@ import structlog
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
 from gateway.settings.settings import Settings
-from gateway.worker.job_handlers import LONG_KINDS, handlers
+from gateway.worker.job_handlers import handlers
 from gateway.worker.measured_handlers import measured
 from gateway.worker.repetition import repeat
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
-from index.embedders.analyser_migration import AnalyserMigration
 from index.model.scope import PUBLIC
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
-_CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens, tombstones and old analyses
+_CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens and tombstones
 _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve their owners
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
@@ -40,7 +39,7 @@ def make_worker(services: WorkerServices) -> Worker:
         services.stores.database.listening,
         measured(handlers(services), services.metrics, services.tracing),
         worker_limits(services.settings),
-        LONG_KINDS | services.long_kinds,
+        services.long_kinds,
     )
 
 
@@ -111,14 +110,7 @@ async def _queue(
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
         )
-        group.create_task(repeat(stop, _CLEANUP_INTERVAL_S, lambda: enqueue_reanalyses(services)))
         group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
-
-
-async def enqueue_reanalyses(services: WorkerServices) -> None:
-    """Queue the analysis of words for each tenant with chunks of an older analyser."""
-    for tenant in await AnalyserMigration(services.stores.database).enqueue_due():
-        log.info("reanalysis", state="due", tenant=tenant)
 
 
 async def prune_audit_log(services: WorkerServices) -> None:

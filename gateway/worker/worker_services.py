@@ -24,7 +24,7 @@ Audit: TypeAlias = Callable[[str, bool], AsyncIterator[IndexProblem]]
 class WorkerServices:
     """document_services: of the room whose jobs the worker runs.
 
-    handlers, long_kinds, audits: of extensions; see `job_handlers`.
+    handlers, long_kinds, audits: of extensions; see `JobKind`.
     """
 
     settings: Settings

@@ -21,7 +21,7 @@ class IndexVersion:
 async def check_or_create(database: Database, *embedders: Embedder) -> IndexVersion:
     """The version of this index; a new index gets the first embedder's.
 
-    Chunks of an older analyser are analysed anew by workers, see `AnalyserMigration`. Raises
+    Chunks of an older analyser are analysed anew by jobs of an extension. Raises
     `IndexVersionMismatch` if the index has a later analyser, or none of the embedders.
     """
     first = embedders[0]

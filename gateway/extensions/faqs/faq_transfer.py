@@ -11,7 +11,6 @@ from gateway.extension import (
     BATCH_DOCUMENTS_MAX,
     AuthenticatedRequest,
     DocumentServices,
-    PageStream,
     RequestContext,
     document_update,
     problems,
@@ -23,6 +22,7 @@ from gateway.extensions.faqs import faq_csv, faq_document, faq_store
 from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.extensions.faqs.faq_schemas import FaqImported, FaqLine
 from gateway.extensions.faqs.import_line import ImportLine
+from gateway.extensions.faqs.page_stream import PageStream
 from index.errors import DatabaseUnavailable
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written

@@ -30,7 +30,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/vector_stores/vector_store_store.py end_lost_requests",
     ),
     "no caller's rights: workers, events, counts and the start": (
-        "index/embedders/analyser_migration.py enqueue_due",
+        "gateway/extensions/reembed/analyser_migration.py enqueue_due",
         "gateway/extensions/reembed/embedding_migration.py switch",
         "gateway/extensions/reembed/embedding_migration.py fill",
         "index/vocabulary/pruning.py run",
@@ -62,7 +62,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/openfga/tuple_store.py replace",
         "gateway/extensions/openfga/tuple_store.py settle",
         "gateway/extensions/rabbitmq/event_version_store.py keep",
-        "index/embedders/analyser_migration.py finish",
+        "gateway/extensions/reembed/analyser_migration.py finish",
         "gateway/extensions/reembed/embedding_migration.py prepare",
         "gateway/extensions/reembed/embedding_migration.py finish",
         "index/embedders/index_version.py check_or_create",

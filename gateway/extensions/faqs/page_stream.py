@@ -7,9 +7,7 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from gateway.http.event_stream import run_while_connected
-from gateway.http.transport.connection import Connection
-from gateway.problems import Problem
+from gateway.extension import Connection, problems, run_while_connected
 
 
 class PageStream(Response):
@@ -42,7 +40,7 @@ class PageStream(Response):
                     async for page in self._pages:
                         await send({"type": "http.response.body", "body": page, "more_body": True})
                         await connection.drain()
-                except Problem:
+                except problems.Problem:
                     connection.transport.close()
                     await asyncio.get_running_loop().create_future()  # until it is closed
                 else:

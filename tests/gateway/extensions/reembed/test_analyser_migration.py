@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions.reembed.reanalysis_job import enqueue_reanalyses
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -12,6 +13,7 @@ from index.errors import IndexVersionMismatch
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.workers import worker_services
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -28,7 +30,7 @@ async def hits(caller: Caller, query: str) -> list[dict[str, Any]]:
 
 
 async def work(services: Services) -> None:
-    await worker_loop.enqueue_reanalyses(services.worker)
+    await enqueue_reanalyses(services.worker)
     await worker_loop.make_worker(services.worker).drain()
 
 
@@ -41,7 +43,7 @@ async def test_words_of_an_older_analyser_are_analysed_anew(
     assert len(before) == 3
     await run_sql(database_url, f"{OF_ANALYSER.format(OLDER)}; {NO_WORDS}")
 
-    async with open_services(settings, Metrics(), embedder) as services:
+    async with worker_services(settings, embedder) as services:
         async with running(settings, embedder) as restarted:
             reader = restarted.as_(ana)
             assert await hits(reader, "leave of teams") == []

@@ -3,12 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.worker.worker_services import WorkerServices
-from index.embedders.analyser_migration import AnalyserMigration
+import structlog
+
+from gateway.extension import WorkerServices
+from gateway.extensions.reembed.analyser_migration import AnalyserMigration
 from index.jobs.job_queue import ClaimedJob
 from ingest.worker.job_progress import report_progress
 
 _PAGE_DOCUMENTS = 100  # a starting value, not measured
+
+log = structlog.get_logger()
+
+
+async def enqueue_reanalyses(services: WorkerServices) -> None:
+    """Queue the analysis of words for each tenant with chunks of an older analyser."""
+    for tenant in await AnalyserMigration(services.stores.database).enqueue_due():
+        log.info("reanalysis", state="due", tenant=tenant)
 
 
 class ReanalysisJob:
