@@ -31,7 +31,6 @@ T = TypeVar("T")
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for scripts.")]
 
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
-_PORT_MAX = 65_535
 _UNLIMITED = 10_000  # columns: more than a table of short cells has
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
 
@@ -117,30 +116,6 @@ def connected() -> "Iterator[Settings]":
 
         with servers(Settings()) as settings:
             yield settings
-
-
-def gateway_address(url: str, key: str | None) -> tuple[str, str]:
-    """The URL and the key of a running gateway; refuses what no request could carry.
-
-    Raises `CommandError`, which does not repeat the key.
-    """
-    import httpx2
-
-    if not key:
-        raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
-    if not (key.isascii() and key.isprintable()):
-        raise CommandError("NEARHIT_KEY must be one line of ASCII characters")
-    try:
-        address = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise CommandError(f"NEARHIT_URL is no URL: {error}") from None
-    if (
-        address.scheme not in ("http", "https")
-        or not address.host
-        or (address.port or 0) > _PORT_MAX
-    ):
-        raise CommandError("NEARHIT_URL must be http://HOST:PORT or https://HOST:PORT")
-    return url, key
 
 
 def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:

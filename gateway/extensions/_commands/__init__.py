@@ -1,1 +1,1 @@
-"""What several extensions use in their commands: files that are whole or not there."""
+"""What several extensions use in their commands: files that are whole, and a gateway's address."""

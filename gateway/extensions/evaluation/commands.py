@@ -83,9 +83,10 @@ def evaluate(
     on_stderr = common.progress_console(as_json=True)
     with common.errors():
         from gateway.extension import CommandError
+        from gateway.extensions._commands.gateway_address import gateway_address
         from gateway.extensions.evaluation.evaluation import Setting
 
-        address = common.gateway_address(url, key)
+        address = gateway_address(url, key)
         if (questions is None) == (make is None):
             raise CommandError("give a file of questions, or --make with their number")
         if save is not None and make is None:

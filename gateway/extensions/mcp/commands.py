@@ -27,7 +27,9 @@ def mcp(
         nearhit mcp --url http://127.0.0.1:8080
     """
     with common.errors():
-        address = common.gateway_address(url, key)
+        from gateway.extensions._commands.gateway_address import gateway_address
+
+        address = gateway_address(url, key)
         from gateway.extensions.mcp import proxy
 
         asyncio.run(proxy.run(*address))

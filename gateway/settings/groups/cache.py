@@ -67,7 +67,7 @@ class CacheSettings(BaseSettings):
     audit_log: Literal["all", "changes", "off"] = Field(
         "all",
         description="what the audit log records: `all` changes, refused requests and reads, only "
-        "`changes` and refused requests, or nothing",
+        "`changes` and refused requests, or nothing; an extension records what is no change",
     )
     audit_log_retention_days: NonNegativeInt = Field(
         400, le=36_500, description="retention of its rows in days; 0: forever"
