@@ -330,9 +330,7 @@ async def _join_rooms(
             ),
             contributions=brought.contributions,
         )
-        async with (
-            auth.background_flush(),
-        ):
+        async with auth.background_flush():
             yield services
             await caches.answers.drain_background()
             if caches.question_tier is not None:
