@@ -4,7 +4,6 @@ import asyncio
 import os
 import resource
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -58,7 +57,7 @@ def serve(
         process_log.announce(console, settings.log_format, text, "listening", url=url)
         setting_sources.replace(os.environ, environment(settings))
         _raise_file_limit(settings.connections_max)
-        with _shared_metrics(settings), _shared_shards(settings):
+        with shared_metrics(settings), shared_shards(settings):
             _run(settings, listener)
 
 
@@ -144,19 +143,19 @@ def admin_key(settings: Settings) -> str:
 
 
 @contextmanager
-def _shared_metrics(settings: Settings) -> Iterator[None]:
+def shared_metrics(settings: Settings) -> Iterator[None]:
     """A folder in which several workers share their metrics, so that each can report the sum."""
     if settings.workers == 1:
         yield
         return
     parent_watch.watch_children()
-    with tempfile.TemporaryDirectory(prefix="nearhit-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    with shared_folder("nearhit-metrics-", None) as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
         yield
 
 
 @contextmanager
-def _shared_shards(settings: Settings) -> Iterator[None]:
+def shared_shards(settings: Settings) -> Iterator[None]:
     """A folder in which several workers share the memory of shards, unless the operator named one.
 
     Memory then holds a tenant once instead of once for each worker.

@@ -15,13 +15,16 @@ _YOUNG_S = 60.0  # a folder of this age may not be locked yet
 
 
 @contextmanager
-def shared_folder(prefix: str, size_bytes: int) -> Iterator[Path]:
-    """A folder for this user alone; in memory if there is room for so many bytes.
+def shared_folder(prefix: str, size_bytes: int | None) -> Iterator[Path]:
+    """A folder for this user alone; in memory if there is room for so many bytes, else on disk.
+
+    size_bytes: None for a folder on disk.
 
     A command that is killed can't remove its folder: the next one that uses the prefix does.
     """
-    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > size_bytes
-    parent = _MEMORY if has_room else Path(tempfile.gettempdir())
+    parent = Path(tempfile.gettempdir())
+    if size_bytes is not None and _MEMORY.is_dir():
+        parent = _MEMORY if shutil.disk_usage(_MEMORY).free > size_bytes else parent
     _remove_abandoned(parent, prefix)
     with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as name:
         descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli.start import serve_command
 from gateway.cli.start import shared_folder as module
 from gateway.cli.start.shared_folder import shared_folder
+from gateway.settings.settings import Settings
 
 PREFIX = "nearhit-test-"
 
@@ -66,3 +68,20 @@ def test_the_folder_of_a_command_that_was_killed_is_removed_and_no_other(memory:
             assert living.exists()
     for folder in (just_made, elsewhere):
         assert (folder / "file").exists()
+
+
+def test_the_folders_of_workers_that_were_killed_are_removed_by_the_next_start(
+    memory: Path, disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PROMETHEUS_MULTIPROC_DIR", "NEARHIT_SHARD_FOLDER", "NEARHIT_SUPERVISOR_PID"):
+        monkeypatch.setenv(name, "")  # so that it is as before after the test
+    settings = Settings(workers=2, shard_bytes_max=1_000)
+    an_hour_ago = time.time() - 3_600
+    for parent in (memory, disk):
+        killed = parent / f"nearhit-{'shards' if parent == memory else 'metrics'}-killed"
+        killed.mkdir()
+        os.utime(killed, (an_hour_ago, an_hour_ago))
+    with serve_command.shared_metrics(settings), serve_command.shared_shards(settings):
+        assert [folder.name.split("-")[1] for folder in memory.iterdir()] == ["shards"]
+        assert [folder.name.split("-")[1] for folder in disk.iterdir()] == ["metrics"]
+    assert [*memory.iterdir()] == [*disk.iterdir()] == []
