@@ -127,7 +127,8 @@ def record_served(
 
     trace: of the request, if it is for this answer alone.
     """
-    record_shown(services, search, served)
+    if shown.CURRENT.get() is not None:  # a known head's response is sent at once
+        record_shown(services, search, served)
     duration_s = None if trace is None else time.perf_counter() - trace.started_s
     services.answer_log.add(
         search.principal, search.query, served, duration_s, is_question=not search.body.typing
