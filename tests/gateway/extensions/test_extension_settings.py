@@ -81,7 +81,7 @@ def test_a_variable_wins_over_a_file_of_a_secret_and_that_over_the_table(
     [
         ("0", "", "NEARHIT_SUGGEST_ROWS: .*greater than or equal to 1"),
         ("", "suggest.row = 3", "suggest_row is no setting; did you mean suggest_rows"),
-        ("", "typo.rows = 3", "extensions.typo is no extension; there are activity, "),
+        ("", "typo.rows = 3", "extensions.typo is no extension; there are access_explanation, "),
         ("", "suggest = 3", "extensions must have a table for each extension"),
         ("", f"suggest.rows = {'[' * 2_000}", "is no TOML file: maximum recursion depth"),
     ],
