@@ -58,9 +58,7 @@ async def test_a_hit_shows_its_text_its_scores_and_what_it_misses(
 ) -> None:
     """And which cache answered, and how long that took."""
     await ana.put("leave", LEAVE, title="Leave")
-    await console.open(ana.key)
-
-    await ask(console, "annual leave")
+    await console.open(ana.key, "#/search?query=annual+leave")  # typed, it may be asked for twice
 
     hit = console.page.locator(".hit")
     await expect(hit).to_contain_text("25 days of annual leave")
