@@ -48,7 +48,7 @@ acknowledged last. That is void, and must not be shown when one lease has passed
 promotion; until then nothing is judged.
 
 All processes share one clock here. Clocks that run apart are covered by the model of the rules \
-(`tests/cache/protocol/test_read_lease_model.py`), not by this section.
+(`tests/gateway/extensions/regions/test_read_lease_model.py`), not by this section.
 
 """
 
