@@ -25,17 +25,19 @@ from gateway.caching.cache_services import CacheServices
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_tier import ConfiguredQuestionTier
 from gateway.caching.redis_cache import log_failures, open_redis, require_permissions
+from gateway.caching.region import OpenRegion, RegionProcess, no_region
 from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices, MakePreprocessor
 from gateway.http import http_services
 from gateway.http.http_services import HttpServices
-from gateway.mcp_declarations import McpMethod, McpTool
+from gateway.http.mcp_declarations import McpMethod, McpTool
+from gateway.monitoring import tracing as traces
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
+from gateway.monitoring.tracing import MakeTracing, Tracing
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import AccessRecorders, OpenAccessLog, ReadLog
-from gateway.region import OpenRegion, RegionProcess, no_region
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.reranker_kinds import ConfiguredReranker
@@ -44,8 +46,6 @@ from gateway.search.search_steps import OpenSearchSteps, SearchSteps, StepParts
 from gateway.search.search_threads import postprocessing_threads, search_threads
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from gateway.tracing import tracing as traces
-from gateway.tracing.tracing import MakeTracing, Tracing
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version

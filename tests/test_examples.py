@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.cli import operations
 from gateway.extensions._ingest import source_ingest
 from gateway.extensions._ingest.origin import EXAMPLE
 from gateway.extensions._sources.folder import FolderSource
 from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions.embedded_servers.servers import example_handbook
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.model.query import Query

@@ -128,7 +128,9 @@ def test_an_editable_install_runs_the_modules_of_the_repository(tmp_path: Path) 
 def test_an_editable_install_loads_extensions_that_are_installed_beside_it(tmp_path: Path) -> None:
     built("editable", tmp_path).extractall(tmp_path)
     built("wheel", tmp_path, ROOT / "examples" / "extension").extractall(tmp_path)
-    load = "from gateway.installed_extensions import switched_on; print(*switched_on(''))"
+    load = (
+        "from gateway.configured.installed_extensions import switched_on; print(*switched_on(''))"
+    )
 
     names = run({**os.environ, "PYTHONPATH": str(tmp_path)}, tmp_path, "-c", load).split()
 
@@ -177,7 +179,7 @@ def test_no_shipped_module_is_named_by_a_string() -> None:
     [
         ("index.model.document", True),
         ("gateway.api.app:create", True),
-        ("gateway.problems", True),
+        ("gateway.problems.problems", True),
         ("index.html", False),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from gateway.api import openapi
 from gateway.api.routes.table import routes
-from gateway.installed_extensions import switched_on
+from gateway.configured.installed_extensions import switched_on
 
 REF = "#/components/schemas/"
 TEXT = "str"  # in the place of a schema's name

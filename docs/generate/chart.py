@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.extension_settings import fields
+from gateway.configured.extension_settings import fields
 from gateway.settings.setting_sources import secret_names, variable
 
 SCHEMA = Path(__file__).parents[2] / "deploy" / "helm" / "nearhit" / "values.schema.json"

@@ -14,8 +14,8 @@ from docs.generate import schema
 from docs.generate.markdown import code, join, table
 from gateway.api import openapi
 from gateway.api.routes.table import routes
+from gateway.configured.installed_extensions import switched_on
 from gateway.http.route import ApiRoute
-from gateway.installed_extensions import switched_on
 
 _ROLES = """Each call needs a role of the caller's key.
 A key with the role `admin` can do what a `writer` can, and a `writer` what a `reader` can.

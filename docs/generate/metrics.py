@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway.installed_extensions import with_metrics
+from gateway.configured.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 
 

@@ -10,9 +10,9 @@ from starlette.requests import ClientDisconnect
 from structlog.testing import capture_logs
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway import problems
-from gateway.problem_catalog import TYPES, ProblemType
-from gateway.problems import Problem
+from gateway.problems import problems
+from gateway.problems.problem_catalog import TYPES, ProblemType
+from gateway.problems.problems import Problem
 from index.errors import (
     DatabaseCondition,
     DatabaseUnavailable,
@@ -64,7 +64,9 @@ def page() -> str:
         "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
         "object instead; its `code` is the last part of the type.\n"
         "The calls of SCIM (`/scim/v2`) answer with the error of RFC 7644, section 3.12.",
-        NOTE.format(source="`gateway/problem_types.toml` and `gateway/problems.py`"),
+        NOTE.format(
+            source="`gateway/problems/problem_types.toml` and `gateway/problems/problems.py`"
+        ),
         table(("type", "status", "title"), map(_row, TYPES)),
         *(part for each in TYPES for part in _section(each, examples[each.kind])),
     )

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway.installed_extensions import switched_on
+from gateway.configured.installed_extensions import switched_on
 from gateway.settings.setting_sources import variable
 from gateway.settings.settings import Settings
 

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.caller_schemas import CallerAnswer
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.bodies.schemas import Body
 from index.model.conditions.times import Instant
 
 

@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from gateway import schemas
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.group_schemas import GroupAnswer, GroupsAnswer, MemberAnswer, MembersAnswer
-from gateway.http.request_context import RequestContext
+from gateway.bodies import schemas
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
 
 _PAGE_MAX = 100

@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.key_schemas import (
     KeyAnswer,
@@ -20,8 +19,10 @@ from gateway.admin.key_schemas import (
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.auth.makers import maker_for_admin, maker_of
-from gateway.http.request_context import RequestContext
+from gateway.bodies import schemas
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import encoded_page, json_response
+from gateway.problems import problems
 from index.tenants.keys import ShownKey, ShownToken
 
 _PAGE_MAX = 100

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from gateway.auth.roles import Role
-from gateway.schemas import Body, TenantId
+from gateway.bodies.schemas import Body, TenantId
 from gateway.search.schemas.filter_schemas import FilterBody
 from index.model.conditions.times import Instant
 from index.model.document import Title

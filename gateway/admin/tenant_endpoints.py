@@ -2,11 +2,11 @@
 
 from starlette.responses import Response
 
-from gateway import problems
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.tenant_schemas import TenantAnswer, TenantBody
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
+from gateway.problems import problems
 
 
 async def create_tenant(context: RequestContext[AdminServices]) -> Response:

@@ -1,6 +1,6 @@
 """The request and response bodies of new tenants."""
 
-from gateway.schemas import Body, TenantId
+from gateway.bodies.schemas import Body, TenantId
 from index.model.document import Title
 
 

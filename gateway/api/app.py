@@ -16,12 +16,12 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from common.command_errors import CommandError
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway import extension_settings, problems
 from gateway.api.routes.table import room_routes
-from gateway.configured import configured_embedders, configured_parts
-from gateway.errors import CommandError
+from gateway.configured import configured_embedders, configured_parts, extension_settings
+from gateway.configured.installed_extensions import opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
@@ -29,9 +29,9 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
-from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring import logs, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
+from gateway.problems import problems
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import parent_watch

@@ -5,7 +5,7 @@ import asyncio
 from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from index.errors import DatabaseUnavailable
 
 _JSON = "application/json"

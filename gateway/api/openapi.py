@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from common.version import VERSION
-from gateway import problem_catalog, problems
 from gateway.api import examples, openapi_texts
 from gateway.auth import freshness
-from gateway.http import parameters
+from gateway.http.request import parameters
 from gateway.http.route import ApiRoute, Parameter, Preference
+from gateway.problems import problem_catalog, problems
 from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"

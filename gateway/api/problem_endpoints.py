@@ -5,11 +5,12 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
-from gateway import problem_catalog, problems, schemas
-from gateway.http.request_context import RequestContext
+from gateway.bodies import schemas
+from gateway.bodies.schemas import Body
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
-from gateway.problem_catalog import ProblemType
-from gateway.schemas import Body
+from gateway.problems import problem_catalog, problems
+from gateway.problems.problem_catalog import ProblemType
 
 
 class ProblemTypeAnswer(Body):

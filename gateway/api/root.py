@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from common.version import VERSION
 from gateway.admin.admin_services import AdminServices
-from gateway.http.request_context import RequestContext
+from gateway.bodies.schemas import Body
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
-from gateway.schemas import Body
 
 
 class RootAnswer(Body):

@@ -18,12 +18,12 @@ from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from common.shares.cache import FairCache
 from common.shares.slots import FairSlots
-from gateway import problems
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.freshness import STRONG, Freshness
 from gateway.auth.staleness import AGE_S_MIN, Staleness, staleness_s_max
 from gateway.auth.tenant_counters import document_revisions, is_current
 from gateway.background.background_flush import FlushBuffer
+from gateway.problems import problems
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC

@@ -4,10 +4,10 @@ import secrets
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gateway import problems
 from gateway.auth.authenticator import digest_of
 from gateway.auth.roles import SUFFICIENT, Role
 from gateway.monitoring.logs import KEY_START
+from gateway.problems import problems
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.tenants.keys import NewKey

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Literal, TypeAlias, get_args
 
 from cache.protocol import Revisions
-from gateway import problems
+from gateway.problems import problems
 from index.model.scope import PUBLIC
 
 Consistency: TypeAlias = Literal["strong", "session", "bounded"]

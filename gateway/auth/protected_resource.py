@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from gateway import problems
 from gateway.auth.credentials import bearer
+from gateway.problems import problems
 from gateway.settings.settings import Settings
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

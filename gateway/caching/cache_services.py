@@ -12,11 +12,11 @@ from cache.redis.store import RedisStore
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_tier import ConfiguredQuestionTier, QuestionTier, TierParts
+from gateway.caching.region import Region
 from gateway.monitoring.metrics import Metrics
-from gateway.region import Region
+from gateway.monitoring.tracing import Tracing
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from gateway.tracing.tracing import Tracing
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
 

@@ -14,9 +14,9 @@ from cache.redis.redis_url import NodesKind
 from cache.redis.store import RedisStore
 from common import circuit_breaker
 from common.circuit_breaker import CircuitBreaker
-from gateway.errors import CommandError
-from gateway.found_extensions import rows
+from common.command_errors import CommandError
 from gateway.monitoring.bounded_log import BoundedLog
+from gateway.settings.found_extensions import rows
 from gateway.settings.settings import Settings
 
 LIFETIME_S = 86_400.0  # of an answer; it bounds memory, not staleness

@@ -14,8 +14,8 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cache.errors import CacheUnavailable
+from common.command_errors import CommandError
 from gateway.cli.safe_console import SafeConsole, reopen_closed_outputs
-from gateway.errors import CommandError
 from index.errors import IndexStoreError
 from index.model.identifiers import use_case
 from ingest.errors import NotImportable, NotReembedded
@@ -63,7 +63,7 @@ def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
 
 def settings_of(extension: str) -> Any:
     """The settings of an extension, which is on."""
-    from gateway import extension_settings
+    from gateway.configured import extension_settings
     from gateway.settings.settings import Settings
 
     return extension_settings.read(Settings().extensions_off)[extension]
@@ -127,7 +127,7 @@ def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:
 def run_on_database(do: "Callable[[Database], Coroutine[None, None, T]]") -> T:
     """Run a coroutine with the database alone, and return its result; no embedder is loaded."""
     with connected() as settings:
-        from gateway.operator import operations  # slow to import, and `--help` does not need it
+        from gateway.cli import operations
 
         async def run() -> T:
             async with operations.open_database(settings) as database:
@@ -217,7 +217,7 @@ def format_instant(at: datetime | None) -> str:
 
 
 def _invalid_fields(error: "ValidationError") -> Iterator[str]:
-    from gateway import field_errors
+    from gateway.problems import field_errors
     from gateway.settings import setting_sources
     from gateway.settings.settings import Settings
 

@@ -13,8 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from common import validation_text
+from common.command_errors import CommandError
 from gateway.cli.safe_console import SafeConsole
-from gateway.errors import CommandError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # Of `nearhit --help`, in the order of what people do first.
@@ -97,8 +97,8 @@ def _panel_no(command: Any) -> int:
 
 def _commands() -> Iterator[tuple[str, Any]]:
     """By name, those of all extensions that are on and can be loaded."""
-    from gateway.found_extensions import found
     from gateway.settings import setting_sources
+    from gateway.settings.found_extensions import found
     from gateway.settings.groups.lists import listed
 
     try:

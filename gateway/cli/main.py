@@ -98,8 +98,8 @@ def worker(
         nearhit worker --interval-s 5
     """
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.monitoring import logs
-        from gateway.operator import operations
 
         logs.configure(settings.log_level, line_format=settings.log_format)
         asyncio.run(operations.work(settings, interval_s))

@@ -1,7 +1,7 @@
 """The embedders that the settings name, of the core's kinds and of extensions'."""
 
 from gateway.configured import configured_kinds
-from gateway.installed_extensions import switched_on
+from gateway.configured.installed_extensions import switched_on
 from gateway.search.embedders import KINDS, CountTokens, EmbedderKind, names
 from gateway.settings.settings import Settings
 from index.embedders import static_model

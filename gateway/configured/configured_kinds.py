@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 
 Kind = TypeVar("Kind")
 

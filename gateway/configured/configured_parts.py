@@ -12,12 +12,12 @@ from gateway.configured import (
     configured_web_tokens,
     of_one_extension,
 )
+from gateway.configured.installed_extensions import contributions, search_fields_off, switched_on
 from gateway.documents.document_services import MakePreprocessor
-from gateway.installed_extensions import contributions, search_fields_off, switched_on
+from gateway.monitoring.tracing import Service
 from gateway.search.search_steps import OpenSearchSteps
 from gateway.services import Brought
 from gateway.settings.settings import Settings
-from gateway.tracing.tracing import Service
 
 
 def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> Brought:

@@ -1,7 +1,7 @@
 """What a process of a region does, if the settings name one: of one of the extensions."""
 
+from gateway.caching.region import OpenRegion, no_region
 from gateway.configured import of_one_extension
-from gateway.region import OpenRegion, no_region
 from gateway.settings.settings import Settings
 
 

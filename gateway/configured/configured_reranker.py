@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from gateway.configured import configured_kinds
-from gateway.installed_extensions import switched_on
+from gateway.configured.installed_extensions import switched_on
 from gateway.search.reranker_kinds import ConfiguredReranker, RerankerSettings
 from gateway.settings.settings import Settings
 

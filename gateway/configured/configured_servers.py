@@ -2,10 +2,10 @@
 
 from contextlib import suppress
 
-from gateway.errors import CommandError
-from gateway.found_extensions import found
-from gateway.server_provider import ServerProvider
+from common.command_errors import CommandError
+from gateway.settings.found_extensions import found
 from gateway.settings.groups.lists import listed
+from gateway.settings.server_provider import ServerProvider
 from gateway.settings.settings import Settings
 
 _DATABASE, _REDIS = "NEARHIT_DATABASE_URL", "NEARHIT_REDIS_URL"

@@ -1,8 +1,8 @@
 """What traces requests and jobs, if the settings name a collector: of one of the extensions."""
 
 from gateway.configured import of_one_extension
+from gateway.monitoring.tracing import MakeTracing, Service
 from gateway.settings.settings import Settings
-from gateway.tracing.tracing import MakeTracing, Service
 
 
 def find(settings: Settings, service: Service) -> MakeTracing | None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.configured.installed_extensions import switched_on
 from gateway.extension import Extension
-from gateway.installed_extensions import switched_on
 from gateway.settings.settings import Settings
 
 T = TypeVar("T")

@@ -11,15 +11,16 @@ import orjson
 from starlette.responses import Response
 
 from cache.protocol import Revisions
-from gateway import problems, schemas
 from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.bodies import schemas
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of, written_response
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable
 from gateway.documents.preconditions import require_no_queued_write, require_preconditions
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import queued_body, queued_response
+from gateway.problems import problems
 from index.errors import QueueFull
 from index.jobs.job_queue import ClaimedJob, NewJob
 from index.model.document import Document

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from gateway.bodies.schemas import Body
 from gateway.documents.document_schemas import RevisionAnswer
-from gateway.schemas import Body
 
 
 class DeletedCounts(Body):

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
-from gateway import problems, schemas
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import issue_job_token
-from gateway.document_address import address_of
+from gateway.bodies import schemas
+from gateway.bodies.document_address import address_of
 from gateway.documents.document_schemas import (
     AccessBody,
     ChunksAnswer,
@@ -40,7 +40,7 @@ from gateway.documents.preconditions import (
     with_etag,
     with_preconditions,
 )
-from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.request.request_context import RequestContext, full_scope
 from gateway.http.responses import (
     encoded_page,
     json_response,
@@ -48,6 +48,7 @@ from gateway.http.responses import (
     read_response,
     with_revision,
 )
+from gateway.problems import problems
 from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from gateway.schemas import Body
+from gateway.bodies.schemas import Body
 from index.model.chunk_kind import Kind
 from index.model.conditions.times import Instant
 from index.model.document import (

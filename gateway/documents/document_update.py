@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from gateway import problems
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.documents.document_schemas import AccessBody, DocumentBody
-from gateway.http.request_context import full_scope
-from gateway.problems import Problem
+from gateway.http.request.request_context import full_scope
+from gateway.problems import problems
+from gateway.problems.problems import Problem
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document
 from index.model.scope import PUBLIC

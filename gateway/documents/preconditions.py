@@ -14,10 +14,10 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway import problems
 from gateway.http.entity_tags import is_listed
 from gateway.http.responses import STRONG_HEADER
-from gateway.problems import Problem
+from gateway.problems import problems
+from gateway.problems.problems import Problem
 from index.jobs.job_queue import JobQueue
 from index.model.document import Document
 from ingest.write.revision import Revise

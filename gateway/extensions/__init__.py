@@ -1,4 +1,4 @@
-"""The extensions of this distribution, a folder each; `gateway.installed_extensions` finds them.
+"""The extensions of this distribution, a folder each, which `configured` finds.
 
 A folder whose name begins with an underscore is none, but what several of them use.
 """

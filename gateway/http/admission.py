@@ -9,7 +9,7 @@ from cache.rate_limit import LocalTokens, RateLimiter
 from common.shares.budget import FairBudget, Refusal
 from common.shares.cache import FairCache
 from common.shares.turns import FairTurns
-from gateway import problems
+from gateway.problems import problems
 from index.tenants.principals import Principal
 
 # Keys and subjects whose tokens a worker holds; about 20 MB. The least recently used of the

@@ -26,21 +26,22 @@ from starlette.types import Receive, Scope, Send
 
 from common.audit_actor import OPERATOR, UNKNOWN, act_as
 from common.shares.turns import take_turns
-from gateway import content, problems
 from gateway.auth import protected_resource
 from gateway.auth.authenticator import digest_of
 from gateway.auth.credentials import bearer
 from gateway.auth.freshness import MinRevision, parse_min_revision
 from gateway.auth.roles import SUFFICIENT
-from gateway.http import body, request_url
+from gateway.bodies import content
 from gateway.http.admission import Slot
 from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
-from gateway.http.request_context import RequestContext
+from gateway.http.request import body, request_url
+from gateway.http.request.request_context import RequestContext
 from gateway.http.revalidation import Revalidation
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
+from gateway.problems import problems
 from gateway.recording import shown
 from gateway.recording.shown import Shown
 from gateway.settings.groups.lists import listed

@@ -9,17 +9,17 @@ from cache.redis.store import RedisStore
 from common.shares.budget import FairBudget
 from common.shares.threads import FairThreads
 from gateway.auth.authenticator import Authenticator, digest_of
-from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
 from gateway.http.known_heads import KnownHeads
+from gateway.http.request.address import ClientAddresses
 from gateway.http.telemetry import RequestRecorder
 from gateway.monitoring.logs import RequestLog
 from gateway.monitoring.metrics import Metrics
+from gateway.monitoring.tracing import Tracing
 from gateway.recording.read_log import DenialRecorder
 from gateway.settings.settings import Settings
-from gateway.tracing.tracing import Tracing
 from index.documents.visible_documents import VisibleDocuments
 
 _TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not measured

@@ -28,7 +28,7 @@ from gateway.auth.freshness import Freshness
 from gateway.http.admission import AdmissionControl, Slot
 from gateway.http.deadlines import Deadlines
 from gateway.http.telemetry import RequestRecorder, Trace, is_request_id, request_id
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from index.errors import DatabaseUnavailable
 from index.tenants.principals import Principal
 from index.tenants.tenant_store import TenantRevisions

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from cache.protocol import Revisions
 from common.shares.turns import map_in_steps
 from gateway.auth.freshness import revision_header
-from gateway.schemas import QueuedAnswer
+from gateway.bodies.schemas import QueuedAnswer
 from gateway.settings.settings import Settings
 
 S = TypeVar("S")

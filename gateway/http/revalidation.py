@@ -19,10 +19,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway import problems
 from gateway.auth.authenticated_request import AuthenticatedRequest
-from gateway.document_address import parse_address
-from gateway.http.request_context import RequestContext, full_scope_of
+from gateway.bodies.document_address import parse_address
+from gateway.http.request.request_context import RequestContext, full_scope_of
+from gateway.problems import problems
 from gateway.recording import shown
 from gateway.recording.shown import Shown
 from index.tenants.principals import Principal

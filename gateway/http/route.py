@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway import problems
 from gateway.auth.roles import Role
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
+from gateway.problems import problems
 from gateway.settings.groups.limits import SEARCH_BYTES_MAX
 from gateway.settings.settings import Settings
 

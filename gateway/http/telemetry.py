@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.http.admission import Counters
 from gateway.monitoring.logs import KEY_START, RequestLog
 from gateway.monitoring.metrics import Metrics
-from gateway.tracing.tracing import Tracing
+from gateway.monitoring.tracing import Tracing
 from index.tenants.principals import Principal
 
 # Not a key that a caller has put into the wrong header: the log shows the id.

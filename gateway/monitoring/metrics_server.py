@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import structlog
 from prometheus_client import start_http_server
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.monitoring.metric_registry import MetricRegistry
 
 log = structlog.get_logger()

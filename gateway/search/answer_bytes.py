@@ -1,7 +1,7 @@
 """The bytes that one response holds, and its tenant at a time."""
 
-from gateway import problems
 from gateway.http.admission import Slot
+from gateway.problems import problems
 
 # Of the answers of one response; 100 hits with neighbours have about 4 MB, as Pinecone returns.
 ANSWER_BYTES_MAX = 16_777_216

@@ -8,7 +8,7 @@ import structlog
 from numpy.typing import NDArray
 
 from gateway.monitoring.metrics import Metrics
-from gateway.tracing.tracing import Tracing
+from gateway.monitoring.tracing import Tracing
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 

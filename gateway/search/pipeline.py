@@ -22,7 +22,7 @@ from common.billing_context import bill_to
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.http.telemetry import Trace
 from gateway.recording import shown
 from gateway.recording.shown import ReadAs

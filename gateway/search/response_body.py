@@ -9,7 +9,7 @@ import orjson
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from common.shares.threads import FairThreads
-from gateway.answer_codec import encode_answer
+from gateway.bodies.answer_codec import encode_answer
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.search.answer_bytes import require_short
 from gateway.search.search_steps import PostprocessedHits, SearchSteps

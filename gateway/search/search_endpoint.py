@@ -16,7 +16,7 @@ from common.shares.threads import STEP_BYTES_MAX
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import Freshness, MinRevision
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import RawResponse
 from gateway.http.telemetry import Trace
 from gateway.search.pipeline import (

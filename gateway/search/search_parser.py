@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from common.shares.cache import FairCache
 from common.shares.threads import TenantThreads
-from gateway import content, schemas
+from gateway.bodies import content, schemas
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, require_within_limits
 from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from cache.keys import answer_key
-from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
+from gateway.problems import problems
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX, TOP_K_MAX
 from index.model import scope

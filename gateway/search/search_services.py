@@ -9,14 +9,14 @@ from cache.answers import Answers
 from cache.lookup import ServedAnswer
 from common.shares.threads import FairThreads
 from common.version import VERSION
-from gateway import problems
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_tier import QuestionTier
-from gateway.http.request_context import RequestContext
+from gateway.caching.region import Region
+from gateway.http.request.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
+from gateway.problems import problems
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import ReadLog
-from gateway.region import Region
 from gateway.search import embedders as configured_embedders
 from gateway.search.response_body import AnswerBuilder
 from gateway.search.response_headers import Header

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from cache.embedding_cache import EmbeddingCache
 from common.shares.threads import FairThreads
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
 from gateway.search.reranker_kinds import ConfiguredReranker
 from gateway.search.response_headers import Header

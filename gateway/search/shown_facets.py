@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import orjson
 
-from gateway.answer_codec import decode_in_steps
+from gateway.bodies.answer_codec import decode_in_steps
 from gateway.search.schemas.facet_schemas import FACET_VALUES_MAX
 from index.model.query import Query
 from index.model.scope import Scope

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 
 PREFIX = "NEARHIT_"
 CONFIG = "NEARHIT_CONFIG"

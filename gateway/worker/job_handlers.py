@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from cache.protocol import Revisions
-from gateway import schemas
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.authenticator import utc_now
+from gateway.bodies import schemas
 from gateway.documents import document_endpoints, document_update
 from gateway.documents.deletion import (
     DROP_ANSWERS,
@@ -16,7 +16,7 @@ from gateway.documents.deletion import (
     RemoveTenantJob,
 )
 from gateway.documents.document_schemas import DocumentBody
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.worker.worker_services import WorkerServices
 from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob

@@ -4,8 +4,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.monitoring.tracing import Tracing
 from gateway.monitoring.work_metrics import JobOutcome, WorkMetrics
-from gateway.tracing.tracing import Tracing
 from index.errors import SourceReserved, TenantMissing
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import DocumentTooLong, JobRefused, JobUnfinished

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from cache.invalidation.drain import Invalidation
 from gateway.documents.document_services import DocumentServices
+from gateway.monitoring.tracing import Tracing
 from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from gateway.tracing.tracing import Tracing
 from gateway.worker.index_problem import IndexProblem
 from index.invalidation.changes import ChangeSet
 from index.search.query_embedder import Embedder

@@ -29,12 +29,12 @@ _PARTS: Mapping[str, Collection[str]] = {
     "authentication": {
         "gateway/auth/authenticator.py",
         "gateway/auth/freshness.py",
-        "gateway/http/request_context.py",
+        "gateway/http/request/request_context.py",
         "gateway/http/endpoint.py",
         "index/tenants/principals.py",
     },
     "rate limits": {"gateway/http/admission.py", "cache/rate_limit.py"},
-    "scope": {"index/model/scope.py", "index/model/query.py", "gateway/schemas.py"},
+    "scope": {"index/model/scope.py", "index/model/query.py", "gateway/bodies/schemas.py"},
     "the revision": {
         "cache/revision_reader.py",
         "index/postgres/database.py",

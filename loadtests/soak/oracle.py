@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import orjson
 
+from gateway.bodies.schemas import parse
 from gateway.extensions._mcp import results
-from gateway.schemas import parse
 from gateway.search.response_body import encode
 from gateway.search.schemas.search_schemas import SearchBody
 from index.documents.document_store import DocumentStore

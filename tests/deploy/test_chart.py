@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from docs.generate import chart
-from gateway import extension_settings
+from gateway.configured import extension_settings
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
 from tests.deploy.tools import CHART, ROOT, check_object, helm, needs_tools, render

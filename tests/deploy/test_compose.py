@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway import extension_settings
+from gateway.configured import extension_settings
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
 from tests.deploy.tools import ROOT, compose_schema, needs_tools

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
-from gateway import extension_settings
-from gateway.problem_catalog import BY_KIND
+from gateway.configured import extension_settings
+from gateway.problems.problem_catalog import BY_KIND
 from tests.docs.named_tests import ROOT, assert_tests_exist, rows_in
 
 # Numbers that bound nothing: an address, a choice of how much to start, prices, and a share.

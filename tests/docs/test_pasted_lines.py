@@ -20,8 +20,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from docs.generate.pages import committed
-from gateway import extension_settings
 from gateway.cli.main import app
+from gateway.configured import extension_settings
 from gateway.settings.setting_sources import unknown_variables
 from tests.docs import pasted
 from tests.docs.checkout import FIRST_HOUR, Checkout, checked_out

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from docs.generate.problems import problems_made
-from gateway import problem_catalog
+from gateway.problems import problem_catalog
 
-ROOT = Path(problem_catalog.__file__).parents[1]
+ROOT = Path(problem_catalog.__file__).parents[2]
 
 
 def constructions() -> Iterator[tuple[Path, ast.Call]]:

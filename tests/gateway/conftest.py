@@ -30,7 +30,9 @@ def blocking_calls() -> BlockBuster:
         function.can_block_in("gateway/configured/configured_embedders.py", "make")  # of commands
         function.can_block_in("gateway/extensions/console/console_files.py", "load")  # at start
         function.can_block_in("tests/conftest.py", "template")
-        function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
+        function.can_block_in(
+            "gateway/problems/problems.py", "from_exception"
+        )  # logs a stack trace
     return blockbuster
 
 

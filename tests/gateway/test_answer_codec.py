@@ -9,7 +9,7 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.answer_codec import chunk_ids, decode_answer, encode_answer, split_answer
+from gateway.bodies.answer_codec import chunk_ids, decode_answer, encode_answer, split_answer
 
 SEPARATOR = '},{"chunk_id":7'
 TEXTS = st.one_of(st.text(), st.just(SEPARATOR), st.just('{"hits":[{"chunk_id":1'))
@@ -29,14 +29,14 @@ ANSWERS = st.fixed_dictionaries(
 ).map(lambda answer: {"hits": answer["hits"], **answer})
 # Bodies that are no answers of searches, with why they are decoded in one call.
 WHOLE = {
+    "bodies/schemas.py": "a request, whose values are counted first",
+    "extensions/mcp/endpoint.py": "the same",
     "extensions/_chat/chat_model.py": "a text that a model wrote",
     "extensions/answers/text_cache.py": "a text that a model wrote",
-    "extensions/mcp/endpoint.py": "a request, whose values are counted first",
     "extensions/embedders/openai_embedder.py": "the vectors of a batch of texts",
     "extensions/openfga/openfga_client.py": "a page of tuples",
     "extensions/rabbitmq/dead_letters.py": "an event, of a limited size",
     "extensions/rerankers/rerank_protocol.py": "the scores of a hundred texts",
-    "schemas.py": "the same",
 }
 
 

@@ -11,7 +11,7 @@ from gateway.admin import (
     tenant_schemas,
 )
 from gateway.admin.admin_services import AdminServices
-from gateway.http import parameters
+from gateway.http.request import parameters
 from gateway.http.route import ApiRoute, body_limit
 
 ROUTES: tuple[ApiRoute[AdminServices], ...] = (

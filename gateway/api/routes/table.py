@@ -14,10 +14,13 @@ from typing import Any, TypeAlias, TypeVar
 import orjson
 from starlette.responses import Response
 
+from common.command_errors import CommandError
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, problem_endpoints, root
 from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
+from gateway.bodies.schemas import QueuedAnswer
+from gateway.configured.installed_extensions import switched_on
 from gateway.documents import (
     deletion,
     deletion_schemas,
@@ -25,14 +28,11 @@ from gateway.documents import (
     document_schemas,
 )
 from gateway.documents.document_services import DocumentServices
-from gateway.errors import CommandError
 from gateway.extension import Extension
-from gateway.http import parameters
-from gateway.http.request_context import RequestContext
+from gateway.http.request import parameters
+from gateway.http.request.request_context import RequestContext
 from gateway.http.route import ApiRoute
 from gateway.http.static_content import StaticContent
-from gateway.installed_extensions import switched_on
-from gateway.schemas import QueuedAnswer
 from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices

@@ -39,9 +39,9 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
-        from gateway import extension_settings
+        from gateway.cli import server_check
         from gateway.cli.start import setting_checks
-        from gateway.operator import server_check
+        from gateway.configured import extension_settings
         from gateway.settings import setting_sources
         from gateway.settings.settings import Settings
 

@@ -4,9 +4,9 @@ from dataclasses import astuple, dataclass
 
 import typer
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.errors import CommandError
 
 _FOUND = 1
 
@@ -36,8 +36,8 @@ def extensions(as_json: AsJson = False) -> None:
 
 def _list() -> list[_Listed]:
     with common.errors():
-        from gateway import installed_extensions
-        from gateway.found_extensions import found
+        from gateway.configured import installed_extensions
+        from gateway.settings.found_extensions import found
         from gateway.settings.groups.lists import listed
         from gateway.settings.settings import Settings
 

@@ -12,17 +12,16 @@ from pydantic import SecretStr
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
+from common.command_errors import CommandError
 from gateway.auth.credentials import make_secret
-from gateway.cli import common
+from gateway.cli import common, operations
 from gateway.cli.start import setting_checks
 from gateway.cli.start.shared_folder import shared_folder
-from gateway.errors import CommandError
+from gateway.configured.installed_extensions import switched_on
 from gateway.http.transport.connection import Connection
-from gateway.installed_extensions import switched_on
 from gateway.monitoring import process_log
-from gateway.operator import operations
-from gateway.server_provider import ServerProvider
 from gateway.settings import setting_sources
+from gateway.settings.server_provider import ServerProvider
 from gateway.settings.settings import Settings
 from gateway.worker import parent_watch
 

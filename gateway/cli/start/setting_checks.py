@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from gateway import extension_settings
+from common.command_errors import CommandError
 from gateway.api.routes.table import routes
 from gateway.configured import (
     configured_embedders,
@@ -13,9 +13,9 @@ from gateway.configured import (
     configured_servers,
     configured_tracing,
     configured_web_tokens,
+    extension_settings,
 )
-from gateway.errors import CommandError
-from gateway.installed_extensions import switched_on
+from gateway.configured.installed_extensions import switched_on
 from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 
 
 @contextmanager

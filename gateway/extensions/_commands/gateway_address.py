@@ -1,6 +1,6 @@
 """The running gateway that a command calls."""
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 
 _PORT_MAX = 65_535
 

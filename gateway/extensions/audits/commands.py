@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from gateway.extensions._audit_log.audit_chain import AuditHead, Verified
@@ -61,8 +61,8 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions.audits import audit_progress, cache_audit_run
-        from gateway.operator import operations
 
         async def run() -> None:
             async with operations.acting_services(settings) as services:
@@ -94,8 +94,8 @@ def audit_index(
         nearhit audit index --tenant acme --repair
     """
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions.audits import audit_progress, index_audit_run
-        from gateway.operator import operations
 
         async def run() -> None:
             async with operations.auditing_services(settings) as services:
@@ -152,8 +152,8 @@ def audit_log(
         raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
     async def run(database: "Database") -> "list[LoggedAction]":
+        from gateway.cli import operations
         from gateway.extensions._audit_log.audit_log_reader import AuditLogFilter, AuditLogReader
-        from gateway.operator import operations
         from index.audit.audit_log import AuditLog
 
         names = await AuditLog(database).tenants() if tenant is None else [tenant]
@@ -193,8 +193,8 @@ def audit_recipients(
     """
 
     async def run(database: "Database") -> "RecipientsPage":
+        from gateway.cli import operations
         from gateway.extensions._audit_log.audit_log_reader import AuditLogReader, ShownDocument
-        from gateway.operator import operations
 
         shown = ShownDocument(document, chunk, _utc(since), _utc(until))
         page = await AuditLogReader(database).all_recipients(tenant, shown)

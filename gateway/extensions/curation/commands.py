@@ -32,8 +32,8 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     """
 
     async def run(database: "Database") -> "list[CurationRecord]":
+        from gateway.cli import operations
         from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
-        from gateway.operator import operations
 
         await operations.require_tenant(database, tenant)
         store = LowConfidenceStore(database)
@@ -86,11 +86,11 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
     """Resolve or dismiss the item; the id of the document, None if dismissed."""
 
     async def run(settings: "Settings") -> str | None:
+        from gateway.cli import operations
         from gateway.extension import CommandError, problems
         from gateway.extensions.curation import curation_services
         from gateway.extensions.curation.curation_endpoints import resolve
         from gateway.extensions.curation.curation_schemas import ResolveBody
-        from gateway.operator import operations
 
         body = ResolveBody.model_validate(fields)
         async with operations.acting_services(settings) as services:

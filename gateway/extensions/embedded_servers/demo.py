@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extension import Settings
 from gateway.extensions.embedded_servers import owned_servers, servers
 from gateway.extensions.embedded_servers.owned_servers import Servers

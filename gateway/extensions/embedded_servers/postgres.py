@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.embedded_servers import server_process, server_user
 from gateway.extensions.embedded_servers.server_process import Command, ServerProcess
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.embedded_servers import owned_servers, server_user
 
 # All numbers here are starting values, not measured.

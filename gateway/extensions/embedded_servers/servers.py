@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gateway.extensions.embedded_servers import owned_servers
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.server_provider import ServerProvider
+from gateway.settings.server_provider import ServerProvider
 
 if TYPE_CHECKING:  # a command that finds the servers running loads no gateway
     from rich.console import Console
@@ -38,11 +38,11 @@ def example_handbook() -> Path:
 
 def ingest_example(settings: "Settings", tenant: str) -> "Report":
     """Read the example handbook into the tenant, which is created if it does not exist."""
+    from gateway.cli import operations
     from gateway.extensions._ingest import source_ingest
     from gateway.extensions._ingest.origin import EXAMPLE
     from gateway.extensions._sources.folder import FolderSource
     from gateway.extensions._sources.source import Defaults
-    from gateway.operator import operations
 
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     ingesting = source_ingest.ingest(
@@ -123,8 +123,8 @@ def runs_jobs(settings: "Settings") -> bool:
 
 async def _valid_credentials(settings: "Settings", stored: Credentials | None) -> Credentials:
     """The stored credentials if their key is still valid, else new ones."""
+    from gateway.cli import operations
     from gateway.extension import KeyBody, key_digest, make_secret
-    from gateway.operator import operations
     from index.tenants.principals import PrincipalStore
     from index.tenants.tenant_store import TenantStore
 

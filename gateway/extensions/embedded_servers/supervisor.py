@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.embedded_servers import postgres, server_user, valkey
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.embedded_servers.server_process import ServerProcess

@@ -47,9 +47,9 @@ def export(
         raise typer.BadParameter("standard output holds the export: give --to", param_hint="--json")
     status_console = common.progress_console(as_json=True)
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions._ingest import ingest_progress
         from gateway.extensions.import_.archive import archive_export
-        from gateway.operator import operations
 
         async def run(file: "BinaryIO", on_page: Callable[[int, int], None]) -> int:
             async with operations.retry_while_busy(settings) as database:
@@ -216,10 +216,10 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
 def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool) -> int:
     """The number of refused lines."""
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions._ingest import ingest_progress
         from gateway.extensions.import_.archive.archive import Archive
         from gateway.extensions.import_.archive.archive_import import import_archive
-        from gateway.operator import operations
 
         archive = Archive(file)
         total = archive.header.documents
@@ -247,10 +247,10 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
 
 def _import_records(options: "ImportOptions", settings: "Settings", *, as_json: bool) -> int:
     """The number of refused records. Raises `CommandError` if the reading ended early."""
+    from gateway.cli import operations
     from gateway.extension import CommandError
     from gateway.extensions._ingest import ingest_progress
     from gateway.extensions.import_ import import_progress, record_import
-    from gateway.operator import operations
 
     progress_console = common.progress_console(as_json=as_json)
 

@@ -131,6 +131,7 @@ def ingest(
     if as_json and watch:
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions._files import installed_formats, read_options
         from gateway.extensions._ingest import (
             ingest_paths,
@@ -141,7 +142,6 @@ def ingest(
         from gateway.extensions._sources.kinds import suffixes
         from gateway.extensions._sources.source import Defaults
         from gateway.extensions._sources.sync.pruning import PrunePolicy
-        from gateway.operator import operations
 
         kinds = path_kinds.path_kinds(settings.extensions_off)
         defaults = Defaults(
@@ -214,8 +214,8 @@ def _ingest(
     as_json: bool,
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
+    from gateway.cli import operations
     from gateway.extensions._ingest import ingest_progress, source_ingest
-    from gateway.operator import operations
 
     read, origin = opened.source, opened.origin
     progress_console = common.progress_console(as_json=as_json)

@@ -7,9 +7,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from index.jobs.job_queue import Job
@@ -42,7 +42,7 @@ def list_jobs(
     """
 
     async def run(database: "Database") -> "list[Job]":
-        from gateway.operator import operations
+        from gateway.cli import operations
         from index.jobs.job_queue import JobQueue
 
         jobs = await JobQueue(database).page(tenant, state=state, kind=kind, limit=limit)

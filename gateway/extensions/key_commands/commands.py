@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, format_instant
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from index.postgres.database import Database
@@ -56,8 +56,8 @@ def create_key(
     nearhit key create --tenant acme --subject ana --role reader --expires 2027-12-31
     """
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extension import KeyBody
-        from gateway.operator import operations
 
         if role == ["publisher"]:
             raise CommandError("a publisher alone may call nothing; add --role writer")
@@ -86,7 +86,7 @@ def list_keys(
     """
 
     async def run(database: "Database") -> "list[ShownKey]":
-        from gateway.operator import operations
+        from gateway.cli import operations
         from index.tenants.keys import KeyStore
 
         await operations.require_tenant(database, tenant)

@@ -15,7 +15,7 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from gateway.errors import CommandError, refused_call
+from common.command_errors import CommandError, refused_call
 from gateway.extensions.mcp.tolerant_server import TolerantServer
 
 _TIMEOUT_S = 60.0

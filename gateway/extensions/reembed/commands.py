@@ -36,9 +36,9 @@ def reembed(
     with common.connected() as settings:
         from rich.progress import TimeRemainingColumn
 
+        from gateway.cli import operations
         from gateway.extensions._ingest import ingest_progress
         from gateway.extensions.reembed import tenant_moves
-        from gateway.operator import operations
 
         next_settings = settings.model_copy(update={"embedder_next": to})
         console = common.progress_console(as_json=as_json)
@@ -77,8 +77,8 @@ def backfill(
     nearhit backfill --tenant acme
     """
     with common.connected() as settings:
+        from gateway.cli import operations
         from gateway.extensions.reembed.backfill_job import backfill_job
-        from gateway.operator import operations
         from index.jobs.job_queue import JobQueue
         from index.tenants.tenant_store import TenantStore
 

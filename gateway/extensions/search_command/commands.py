@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, console
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from gateway.extension import Settings
@@ -60,8 +60,8 @@ async def _hits(
 ) -> "SearchResult":
     """The hits that a principal would get, without the cache."""
     from common.audit_actor import OPERATOR
+    from gateway.cli import operations
     from gateway.extension import Reader, address_of, schemas
-    from gateway.operator import operations
     from index.errors import TenantMissing
     from index.model import scope
     from index.model.form import is_blank

@@ -58,7 +58,7 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """
 
     async def run(settings: "Settings") -> "tuple[list[tuple[str, list[IngestStatus]]], _Servers]":
-        from gateway.operator import operations
+        from gateway.cli import operations
 
         async with operations.open_database(settings) as database:
             sources = await _by_tenant(
@@ -93,7 +93,7 @@ def usage(
         return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
 
     async def run(settings: "Settings") -> "list[tuple[str, tuple[list[DailyUsage], Stored]]]":
-        from gateway.operator import operations
+        from gateway.cli import operations
 
         async with operations.open_database(settings) as database:
             return await _by_tenant(database, settings, tenant or [], query)
@@ -191,8 +191,8 @@ async def _by_tenant(
     query: "Callable[[Stores, str], Coroutine[None, None, T]]",
 ) -> list[tuple[str, T]]:
     """The result of a query for each named tenant, or for all."""
+    from gateway.cli import operations
     from gateway.extension import Stores
-    from gateway.operator import operations
 
     stores = Stores.of(database, settings)
     tenants = await operations.resolve_tenants(stores.tenants, names)

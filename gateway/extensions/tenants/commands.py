@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.cli.common import AsJson, format_instant
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
     from gateway.extension import Settings
@@ -36,7 +36,7 @@ def delete_tenant(
     nearhit tenant delete acme
     """
     with common.connected() as settings:
-        from gateway.operator import operations
+        from gateway.cli import operations
         from index.tenants.tenant_deletion import TenantDeletion
 
         async def require() -> None:

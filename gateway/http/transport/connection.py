@@ -21,7 +21,6 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from common.shares.turns import FairTurns
-from gateway import problems
 from gateway.http.known_heads import (
     REQUEST_BYTES_MAX,
     KnownHead,
@@ -32,7 +31,8 @@ from gateway.http.telemetry import Trace
 from gateway.http.transport import head
 from gateway.http.transport.buffered_transport import BufferedTransport
 from gateway.http.transport.connections import Connections
-from gateway.problems import Problem
+from gateway.problems import problems
+from gateway.problems.problems import Problem
 
 _LINGER_S = 2.0  # for a client to read why the connection is closed; a starting value
 _SLICE_BYTES = 16_384  # between two checks of a chunked body's framing

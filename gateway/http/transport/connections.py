@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from common.shares.cache import FairCache
-from gateway.http.address import ClientAddresses, client_network
+from gateway.http.request.address import ClientAddresses, client_network
 
 # Connections above the limit, for probes; the oldest of the address that has the most gives way.
 RESERVE_MAX = 64

@@ -6,8 +6,8 @@ or NUL.
 
 from collections.abc import Mapping, Sequence
 
-from gateway import problems
-from gateway.problems import Problem
+from gateway.problems import problems
+from gateway.problems.problems import Problem
 
 END = b"\r\n\r\n"
 _SINGLE = (b"host", b"authorization", b"transfer-encoding")  # the parser counts lengths itself

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from gateway.schemas import Body
+from gateway.bodies.schemas import Body
 from index.model.document import METADATA_KEY_CHARACTERS_MAX, MetadataScalar
 
 # Starting values, not measured.

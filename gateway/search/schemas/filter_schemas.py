@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from gateway.schemas import Body, with_fields
+from gateway.bodies.schemas import Body, with_fields
 from index.model.conditions.condition import FilterCondition
 from index.model.query import CONDITIONS, Filter
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from gateway.schemas import Body
+from gateway.bodies.schemas import Body
 from gateway.search.schemas.boost_schemas import BoostAnswer
 from gateway.search.schemas.facet_schemas import FacetsAnswer
 from index.model.chunk_kind import Kind

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from gateway.auth.freshness import Consistency
-from gateway.schemas import Body, Count, GateName, No, Storable
+from gateway.bodies.schemas import Body, Count, GateName, No, Storable
 from gateway.search.schemas.boost_schemas import BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames, FacetValuesMax
 from gateway.search.schemas.filter_schemas import FilterBody

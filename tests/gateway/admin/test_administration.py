@@ -11,9 +11,9 @@ import httpx2
 import orjson
 import pytest
 
-from gateway import problems
 from gateway.auth.roles import ROLES, SUFFICIENT
 from gateway.http.route import ApiRoute
+from gateway.problems import problems
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

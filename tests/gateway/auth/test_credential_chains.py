@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from index.errors import TokensFull
 from index.postgres import database
 from index.postgres.database import Database

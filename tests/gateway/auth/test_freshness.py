@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cache.protocol import Revisions
 from gateway.auth import freshness
 from gateway.auth.freshness import Consistency, DatedRevisions, Freshness, MinRevision
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 
 HERE = Revisions("a1", {"acme": 12, "public": 4})
 NUMBERS = st.integers(0, 10**18 - 1)

@@ -10,7 +10,7 @@ import pytest
 from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.auth.freshness import STRONG, Freshness
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 

@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from gateway import found_extensions
+from gateway.settings import found_extensions
 
 COMMANDS = (
     (),
@@ -67,7 +67,7 @@ FOR_ANY_COMMAND = {
 }
 _SHOW = """
 import json, sys
-from gateway import installed_extensions
+from gateway.configured import installed_extensions
 from gateway.api import app
 from gateway.api.routes.table import routes
 

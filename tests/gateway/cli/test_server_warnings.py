@@ -9,10 +9,10 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import CapturingLogger
 
+from gateway.cli import operations
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.monitoring import server_warnings
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql

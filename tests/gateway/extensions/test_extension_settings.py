@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from gateway import extension_settings
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.configured import extension_settings
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.test_extensions import example, forgotten, install, site
 from tests.gateway.support.commands import command, refused, succeeds

@@ -14,15 +14,16 @@ import pytest
 from mcp import MCPError
 
 import gateway as gateway_package
-from gateway import found_extensions, installed_extensions
+from common.command_errors import CommandError
 from gateway.api.routes.table import routes
+from gateway.cli import operations
 from gateway.configured import (
     configured_embedders,
     configured_parts,
     configured_tracing,
     configured_web_tokens,
+    installed_extensions,
 )
-from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.extensions._files import installed_formats
 from gateway.extensions._ingest import path_kinds
@@ -30,7 +31,7 @@ from gateway.extensions._sources.folder import FolderSource
 from gateway.extensions._sources.kinds import kind_of, open_source
 from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
+from gateway.settings import found_extensions
 from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.search.query_embedder import Embedder
@@ -95,10 +96,8 @@ OWN = (
 )
 _NOT_FORBIDDEN = {
     "gateway.__main__",
-    "gateway.errors",
     "gateway.extension",
     "gateway.extensions",
-    "gateway.server_provider",
 }
 _OPEN = "    open=_open,\n"
 _WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"

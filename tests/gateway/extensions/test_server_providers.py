@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from common.command_errors import CommandError
 from gateway.cli import common
 from gateway.configured import configured_servers
-from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.test_extensions import forgotten, install, site
 from tests.gateway.support.commands import fails, refused
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 _PROVIDER = """
 from contextlib import contextmanager
-from gateway.server_provider import ServerProvider
+from gateway.settings.server_provider import ServerProvider
 @contextmanager
 def run(settings):
     urls = {{"database_url": "postgresql://{name}", "redis_url": "redis://{name}"}}

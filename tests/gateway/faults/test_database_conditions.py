@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import CapturingLogger
 
-from gateway import problems
+from gateway.problems import problems
 from gateway.settings.settings import Settings
 from index.errors import DatabaseCondition
 from tests.conftest import run_sql

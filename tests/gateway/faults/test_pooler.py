@@ -15,9 +15,9 @@ import pytest
 from blockbuster import BlockBuster
 from pydantic import SecretStr, ValidationError
 
+from gateway.cli import operations
 from gateway.extensions.embedded_servers import owned_servers
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
 from index.model.query import Query

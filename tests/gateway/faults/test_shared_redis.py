@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from cache.redis.permissions import COMMANDS
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from gateway import field_errors, problems, schemas
 from gateway.admin.tenant_schemas import TenantBody
+from gateway.bodies import schemas
 from gateway.documents.document_schemas import DocumentBody
 from gateway.extensions._sources.source_body import body_of
 from gateway.extensions.answers.compress_schemas import CompressBody
@@ -16,6 +16,7 @@ from gateway.extensions.faqs.faq_schemas import FaqLine
 from gateway.extensions.plans.plan_schemas import PlanBody
 from gateway.extensions.sources_records.extension import EXTENSION as RECORDS
 from gateway.extensions.sources_web.extension import EXTENSION as WEB
+from gateway.problems import field_errors, problems
 from gateway.search.schemas.search_schemas import SearchBody
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway import content, schemas
+from gateway.bodies import content, schemas
 from gateway.documents.document_schemas import DocumentBody
 from gateway.extensions._gates.query_gate_store import GATES_MAX
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway import content
+from gateway.bodies import content
 from gateway.settings.groups.limits import SEARCH_BYTES_MAX
 from gateway.settings.settings import Settings
 from tests.gateway.support.gateways import Gateway

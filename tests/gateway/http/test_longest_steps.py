@@ -20,10 +20,10 @@ import pytest
 from numpy.typing import NDArray
 
 from gateway.api import examples, openapi
-from gateway.content import PARTS_MAX
+from gateway.bodies.content import PARTS_MAX
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.http.route import ApiRoute
-from gateway.problems import ERRORS_DESCRIBED_MAX
+from gateway.problems.problems import ERRORS_DESCRIBED_MAX
 from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import fresh_settings

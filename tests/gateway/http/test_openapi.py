@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from pydantic import RootModel
 
-from gateway import problems
 from gateway.http.route import ApiRoute
+from gateway.problems import problems
 from tests.gateway.support.gateways import Gateway
 from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures
 from tests.gateway.support.routes import ROUTES

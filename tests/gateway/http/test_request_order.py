@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.http.address import ClientAddresses, client_network
 from gateway.http.failures import FailureLimiter
+from gateway.http.request.address import ClientAddresses, client_network
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
@@ -74,8 +74,8 @@ async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
 async def test_a_body_that_comes_too_slowly_is_refused(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.http.body.GRACE_S", 0.3)
-    monkeypatch.setattr("gateway.http.body.BYTES_PER_S_MIN", 100_000)
+    monkeypatch.setattr("gateway.http.request.body.GRACE_S", 0.3)
+    monkeypatch.setattr("gateway.http.request.body.BYTES_PER_S_MIN", 100_000)
     async with start() as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -99,7 +99,7 @@ async def drip(send: Callable[[bytes], object]) -> None:
 async def test_a_body_has_an_end_however_fast_it_comes(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.http.body.DEADLINE_S", 0.5)
+    monkeypatch.setattr("gateway.http.request.body.DEADLINE_S", 0.5)
     async with start() as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

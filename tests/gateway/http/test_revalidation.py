@@ -13,7 +13,7 @@ import pytest
 from cache.protocol import Revisions
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.http.revalidation import Revalidation
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.recording.shown import Shown
 from index.tenants.principals import Principal
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.installed_extensions import with_metrics
+from gateway.configured.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.monitoring.test_metric_names import families

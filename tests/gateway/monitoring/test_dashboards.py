@@ -19,8 +19,8 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from pydantic import SecretStr
 
 from gateway.configured import configured_embedders
+from gateway.configured.installed_extensions import with_metrics
 from gateway.extensions.embedded_servers.owned_servers import Servers
-from gateway.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies

@@ -7,7 +7,7 @@ import pytest
 
 from docs.generate import metrics as reference
 from docs.generate.pages import committed
-from gateway.installed_extensions import with_metrics
+from gateway.configured.installed_extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.support.gateways import exposition

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gateway.bodies.schemas import parse
 from gateway.extensions._mcp.search_arguments import SearchArguments
-from gateway.schemas import parse
 from gateway.search.schemas.search_schemas import SearchBody
 from tests.gateway.support.gateways import Caller, Gateway, problem
 

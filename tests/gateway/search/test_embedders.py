@@ -11,8 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from common.circuit_breaker import MODEL
+from common.command_errors import CommandError
 from gateway.configured import configured_embedders
-from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.errors import EmbedderRefused

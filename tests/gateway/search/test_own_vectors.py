@@ -9,9 +9,9 @@ import numpy as np
 import orjson
 import pytest
 
-from gateway import schemas
+from gateway.bodies import schemas
 from gateway.extensions.answers.answer_schemas import AnswerBody
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.settings.settings import Settings
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder

@@ -7,7 +7,7 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from gateway import field_errors
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.problems import field_errors
 from gateway.settings import setting_report, setting_sources
 from gateway.settings.settings import Settings
 

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from gateway.cli import operations
 from gateway.extensions.audits import cache_audit_run
 from gateway.extensions.audits.cache_auditor import Verdict
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 
 

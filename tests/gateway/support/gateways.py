@@ -15,9 +15,9 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
 from gateway.api.app import create_app
+from gateway.configured.installed_extensions import switched_on
 from gateway.extensions._files.installed_formats import formats
 from gateway.http.transport.connection import Connection
-from gateway.installed_extensions import switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway import extension_settings
-from gateway.installed_extensions import contributions, opened, switched_on
+from gateway.configured import extension_settings
+from gateway.configured.installed_extensions import contributions, opened, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Brought, Services, open_services
 from gateway.settings.settings import Settings

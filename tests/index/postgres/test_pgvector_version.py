@@ -6,7 +6,7 @@ from typing import TypeAlias
 import asyncpg
 import pytest
 
-from gateway.operator import operations
+from gateway.cli import operations
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition

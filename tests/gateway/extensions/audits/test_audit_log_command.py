@@ -6,7 +6,7 @@ import re
 import pytest
 
 from common.audit_actor import OPERATOR, SYSTEM, current_actor
-from gateway.operator import operations
+from gateway.cli import operations
 from gateway.settings.settings import Settings
 from tests.conftest import run_sql
 from tests.gateway.support.commands import command, environment_of, refused, succeeds

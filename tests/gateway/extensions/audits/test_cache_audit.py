@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.redis.codec import Codec
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.settings.settings import Settings
 from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable

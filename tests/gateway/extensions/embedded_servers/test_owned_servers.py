@@ -20,7 +20,7 @@ import asyncpg
 import pytest
 import redis.asyncio
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.embedded_servers import owned_servers
 
 pytestmark = pytest.mark.slow

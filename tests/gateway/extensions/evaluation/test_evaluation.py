@@ -5,7 +5,7 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.evaluation import evaluation
 
 pytestmark = pytest.mark.anyio

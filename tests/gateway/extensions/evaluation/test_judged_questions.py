@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.evaluation import judged_questions
 
 HANDBOOK = """# Leave

@@ -10,14 +10,14 @@ from typing import BinaryIO, TypeVar
 import orjson
 import pytest
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.cli import operations
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.import_.archive import archive_export
 from gateway.extensions.import_.archive.archive import Archive
 from gateway.extensions.import_.archive.archive_import import import_archive
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading

@@ -10,6 +10,7 @@ import asyncpg
 import numpy as np
 import pytest
 
+from gateway.cli import operations
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions._sources.sync.report import Report
@@ -18,7 +19,6 @@ from gateway.extensions.import_.readers.ndjson import NdjsonReader
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions._ingest import ingest_paths, path_kinds
 from gateway.extensions._sources.bounded.bounded_source import BoundedSource
 from gateway.extensions._sources.folder import FolderSource

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.bodies.schemas import Body
 from gateway.extensions._mcp.argument_parsing import ToolArguments
 from gateway.extensions._mcp.search_arguments import SearchArguments
 from gateway.extensions.mcp.tools import FetchArguments, ListSourcesArguments
 from gateway.extensions.plans.plan_tools import SearchPlanArguments as Plan
-from gateway.problems import Problem
-from gateway.schemas import Body
+from gateway.problems.problems import Problem
 from tests.gateway.extensions.mcp.test_mcp import LEAVE, connected, text
 from tests.gateway.support.gateways import Caller
 

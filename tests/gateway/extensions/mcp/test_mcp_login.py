@@ -20,7 +20,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.web_tokens import web_tokens
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

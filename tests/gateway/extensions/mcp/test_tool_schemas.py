@@ -9,9 +9,9 @@ import pytest
 from mcp_types import ListToolsResult, Tool
 from pydantic import BaseModel, Field
 
+from gateway.configured.installed_extensions import switched_on
 from gateway.extensions._mcp import tool_schemas
 from gateway.extensions.mcp import protocol, tools
-from gateway.installed_extensions import switched_on
 
 CHARACTERS_MAX = 10_500  # of all tools; a client sends them to its model in every session
 KEYWORDS = {"type", "description", "enum", "properties", "required", "items"}

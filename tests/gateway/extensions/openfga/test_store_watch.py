@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from pydantic import ValidationError
 
-from gateway import extension_settings
+from gateway.configured import extension_settings
 from gateway.extensions.openfga import store_watch, store_watcher, tuple_store
 from gateway.extensions.openfga.errors import OpenfgaUnavailable
 from gateway.extensions.openfga.extension import EXTENSION

@@ -391,7 +391,7 @@ def test_without_opentelemetry_only_an_endpoint_is_refused(tmp_path: Path, comma
     packages = link_packages(tmp_path / "site-packages", without={"opentelemetry"})
     program = f"""
 import runpy, sys
-import gateway.api.app, gateway.worker.worker_loop, gateway.operator.operations
+import gateway.api.app, gateway.worker.worker_loop, gateway.cli.operations
 print([name for name in sys.modules if name.startswith("gateway.extensions.opentelemetry")])
 sys.argv = ["nearhit", {command!r}]
 runpy.run_module("gateway", run_name="__main__")

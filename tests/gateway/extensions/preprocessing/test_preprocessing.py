@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.preprocessing.extension import make_preprocessor
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings

@@ -15,6 +15,7 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from pydantic import SecretStr
 
+from gateway.cli import operations
 from gateway.extensions.rabbitmq import event_schemas, rabbitmq_consumer
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_schemas import Event
@@ -23,7 +24,6 @@ from gateway.extensions.rabbitmq.rabbitmq_metrics import RabbitmqMetrics
 from gateway.extensions.rabbitmq.rabbitmq_services import RabbitmqServices
 from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable

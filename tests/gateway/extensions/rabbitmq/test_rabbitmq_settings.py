@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.cli import operations
 from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.settings.settings import Settings
 from tests.gateway.support.commands import refused
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gateway import extension_settings
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.configured import extension_settings
+from gateway.configured.installed_extensions import opened, switched_on
 from gateway.extensions.rag.search_steps import open_steps
-from gateway.installed_extensions import opened, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Brought, open_services
 from gateway.settings.settings import Settings

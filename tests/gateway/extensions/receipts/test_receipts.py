@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from starlette.types import Message
 
+from common.command_errors import CommandError
 from gateway.api.app import create_app
-from gateway.errors import CommandError
 from gateway.extensions.receipts import receipt_keys
 from gateway.extensions.receipts.receipt import (
     CHUNKS_MAX,

@@ -5,8 +5,8 @@ from pydantic import SecretStr
 
 from cache.redis import redis_url
 from common.circuit_breaker import REDIS, CircuitBreaker
+from common.command_errors import CommandError
 from gateway.caching.redis_cache import open_redis
-from gateway.errors import CommandError
 from gateway.extensions.redis_cluster.redis_nodes import parse_cluster_url
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.redis_cluster.own_cluster import KINDS

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from common.command_errors import CommandError
 from gateway.cli.start.setting_checks import require_valid
-from gateway.errors import CommandError
 from gateway.extensions._regions.read_lease_store import ReadLeaseStore
 from gateway.extensions.regions.lease_keeper import LeaseKeeper
 from gateway.extensions.regions.read_lease import MARGIN, HeldLease

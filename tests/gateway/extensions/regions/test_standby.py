@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import pytest
 from pydantic import SecretStr
 
+from common.command_errors import CommandError
 from gateway.cli.start.setting_checks import require_valid
-from gateway.errors import CommandError
 from gateway.extensions._regions import standbys
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.regions import region_process

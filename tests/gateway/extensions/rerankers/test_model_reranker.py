@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from gateway import extension_settings
-from gateway.configured import configured_reranker
+from gateway.configured import configured_reranker, extension_settings
 from gateway.search.reranker_kinds import (
     ConfiguredReranker,
     Reranker,

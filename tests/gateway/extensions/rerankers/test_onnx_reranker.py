@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gateway import extension_settings
-from gateway.configured import configured_reranker
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.configured import configured_reranker, extension_settings
 from gateway.extension import RerankerUnavailable
 from gateway.extensions._onnx import onnx_model, onnx_session
 from gateway.extensions._onnx.onnx_model import OnnxModel

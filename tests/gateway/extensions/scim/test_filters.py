@@ -16,7 +16,7 @@ from gateway.extensions.scim.filter_grammar import (
 from gateway.extensions.scim.filter_predicates import compile_filter
 from gateway.extensions.scim.scim_schemas import USER
 from gateway.extensions.scim.user_provisioning import ProvisionedUser, UserAttributes, UserEmail
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 
 EMAILS = (UserEmail("Ana@acme.example", "work", is_primary=True), UserEmail("a@home.example"))
 ANA = ProvisionedUser(

@@ -7,7 +7,7 @@ import httpx2
 import orjson
 import pytest
 
-from gateway import schemas
+from gateway.bodies import schemas
 from gateway.extensions.scim.group_provisioning import MEMBERS_MAX
 from gateway.extensions.scim.scim_schemas import GroupBody
 from gateway.settings.settings import Settings

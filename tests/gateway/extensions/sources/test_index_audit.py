@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
+from gateway.cli import operations
 from gateway.extensions.audits import index_audit_run
 from gateway.extensions.audits.audit_progress import ProblemCounts
 from gateway.extensions.audits.index_audit_job import enqueue_due_audits
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings

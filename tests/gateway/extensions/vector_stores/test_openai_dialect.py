@@ -8,8 +8,8 @@ import pytest
 from openai import AsyncOpenAI
 from pydantic import TypeAdapter
 
+from gateway.bodies.schemas import Body
 from gateway.extensions.vector_stores import vector_store_schemas
-from gateway.schemas import Body
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

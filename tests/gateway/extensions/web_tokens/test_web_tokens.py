@@ -15,9 +15,9 @@ import pytest
 from pydantic import SecretStr
 
 from common import background_tasks
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extensions.web_tokens import jwks_client, web_tokens
-from gateway.problems import Problem
+from gateway.problems.problems import Problem
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.token_issuer import ALGORITHMS, AUDIENCE, ISSUER, Issuer, issuing

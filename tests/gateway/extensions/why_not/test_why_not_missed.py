@@ -11,7 +11,7 @@ from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.credentials import key_digest
 from gateway.auth.tenant_counters import document_revisions
 from gateway.extensions.why_not.why_not import MissedDocument, WhyNot
-from gateway.http.request_context import RequestContext
+from gateway.http.request.request_context import RequestContext
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

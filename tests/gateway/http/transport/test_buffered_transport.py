@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from common.shares.turns import FairTurns
-from gateway.http.address import ClientAddresses
 from gateway.http.known_heads import OnResponse, RecallingRequest
+from gateway.http.request.address import ClientAddresses
 from gateway.http.telemetry import Trace
 from gateway.http.transport.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.transport.connection import Connection

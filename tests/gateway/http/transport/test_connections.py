@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.http.address import ClientAddresses
+from gateway.http.request.address import ClientAddresses
 from gateway.http.transport.connections import RESERVE_MAX, ConnectionLimits, Connections
 
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from common.command_errors import CommandError
 from gateway.caching.redis_cache import open_redis
-from gateway.errors import CommandError
 from gateway.monitoring import server_warnings
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError

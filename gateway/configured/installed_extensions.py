@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway.errors import CommandError
+from common.command_errors import CommandError
 from gateway.extension import Extension
-from gateway.found_extensions import FoundExtension, found
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services
+from gateway.settings.found_extensions import FoundExtension, found
 from gateway.settings.groups.lists import listed
 
 

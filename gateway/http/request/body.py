@@ -5,9 +5,9 @@ from io import BytesIO
 
 from starlette.requests import ClientDisconnect, Request
 
-from gateway import problems
 from gateway.http.admission import Slot
 from gateway.http.deadlines import Deadline
+from gateway.problems import problems
 
 # Starting values, not measured.
 DEADLINE_S = 120.0  # for all of it

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, ValidationError
 
-from gateway import schemas
+from gateway.bodies import schemas
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX, OneLine
 
 PUBLIC_PREFIX = "urn:nearhit:public:"

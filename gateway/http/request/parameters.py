@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
-from gateway import schemas
+from gateway.bodies import schemas
 from gateway.http.route import Parameter
 from index.jobs.job_queue import State as JobState
 

@@ -18,7 +18,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from gateway import content, field_errors, problems
+from gateway.bodies import content
+from gateway.problems import field_errors, problems
 from index.model.document import (
     UNSTORABLE,
     DocumentId,

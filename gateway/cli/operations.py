@@ -7,18 +7,22 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 from common.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
-from gateway import extension_settings
+from common.command_errors import CommandError
 from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
-from gateway.configured import configured_embedders, configured_parts, configured_region
-from gateway.errors import CommandError
-from gateway.installed_extensions import opened, switched_on
+from gateway.configured import (
+    configured_embedders,
+    configured_parts,
+    configured_region,
+    extension_settings,
+)
+from gateway.configured.installed_extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
+from gateway.monitoring.tracing import Service
 from gateway.services import Services, open_services, pooler
 from gateway.settings.settings import Settings
-from gateway.tracing.tracing import Service
 from index.documents.partitions import Partitions
 from index.embedders import index_version
 from index.errors import SubjectSuspended

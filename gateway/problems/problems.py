@@ -17,9 +17,9 @@ from starlette.responses import Response
 
 from common import tracebacks
 from common.errors import Saturated
-from gateway import field_errors
-from gateway.field_errors import FieldError
-from gateway.problem_catalog import BY_KIND, PREFIX
+from gateway.problems import field_errors
+from gateway.problems.field_errors import FieldError
+from gateway.problems.problem_catalog import BY_KIND, PREFIX
 from index.errors import (
     DatabaseCondition,
     DatabaseUnavailable,

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from gateway import field_errors
-from gateway.errors import CommandError
-from gateway.found_extensions import found
-from gateway.installed_extensions import switched_on
+from common.command_errors import CommandError
+from gateway.configured.installed_extensions import switched_on
+from gateway.problems import field_errors
 from gateway.settings import setting_report, setting_sources
+from gateway.settings.found_extensions import found
 from gateway.settings.setting_report import SettingReport
 from gateway.settings.settings import Settings
 

@@ -13,18 +13,19 @@ from starlette.requests import Request
 
 from common.audit_actor import act_as
 from common.shares.threads import TenantThreads
-from gateway import problems, schemas
 from gateway.auth.authenticated_request import AuthenticatedRequest
 from gateway.auth.credentials import bearer
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.auth.roles import SUFFICIENT
+from gateway.bodies import schemas
 from gateway.http.admission import Slot
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHead, KnownRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
+from gateway.monitoring import tracing
+from gateway.problems import problems
 from gateway.recording import shown
-from gateway.tracing import tracing
 from index.model import scope
 from index.model.scope import Scope
 from index.tenants.principals import Principal

@@ -7,9 +7,9 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.types import Scope
 
-from gateway import problems
-from gateway.field_errors import FieldError, masked
 from gateway.http.route import ApiRoute
+from gateway.problems import problems
+from gateway.problems.field_errors import FieldError, masked
 from index.model.document import UNSTORABLE
 
 _ERRORS_MAX = 20  # unknown parameters in one problem

@@ -14,11 +14,11 @@ from functools import cache, partial
 from importlib import metadata
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from common.command_errors import CommandError
 from common.version import VERSION
-from gateway.errors import CommandError
 from gateway.settings.groups.lists import listed
 
-_PACKAGE = f"{__package__}.extensions"  # `nearhit.gateway.extensions` in a wheel
+_PACKAGE = f"{__package__.rpartition('.')[0]}.extensions"  # `nearhit.gateway.extensions` in a wheel
 
 
 class RefusableRow(Protocol):

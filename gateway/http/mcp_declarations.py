@@ -8,8 +8,8 @@ import orjson
 from starlette.responses import Response
 
 from common.shares.threads import TenantThreads
-from gateway.http.request_context import RequestContext
-from gateway.schemas import Body
+from gateway.bodies.schemas import Body
+from gateway.http.request.request_context import RequestContext
 
 OwnServices = TypeVar("OwnServices")
 Arguments = TypeVar("Arguments", bound=Body)

@@ -8,7 +8,7 @@ from typing import Any
 import jiter
 from pydantic_core import to_json
 
-from gateway import problems
+from gateway.problems import problems
 
 _MEDIA_TYPES_MAX = 64  # remembered, as parsing one takes a twentieth of a cached answer's time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -1,0 +1,1 @@
+"""What a request asks: its address, parameters, body, and who sends it."""

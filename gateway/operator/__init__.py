@@ -1,1 +1,0 @@
-"""The operator's commands, which work directly on PostgreSQL and Redis without a gateway."""

@@ -1,0 +1,1 @@
+"""What is wrong with a request: a problem for its caller."""
