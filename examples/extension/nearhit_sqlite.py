@@ -6,11 +6,11 @@ puts a source, as any other: `PUT /v1/sources/notes {"kind": "sqlite", "settings
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
-from nearhit.gateway.extension import Extension, Services
+from nearhit.gateway.extension import Extension
 from nearhit.gateway.extensions._sources.source import Defaults, Item, document, each_once
 from nearhit.gateway.extensions._sources.source_kind import SourceKind
 from nearhit.gateway.extensions._sources.source_schemas import SourceConfiguration, SourceDocuments
@@ -52,7 +52,9 @@ class SqliteSource:
 
 
 class SqliteReader:
-    def __init__(self, _: Services, own: SqliteFile) -> None:
+    needs_slot = True
+
+    def __init__(self, own: SqliteFile) -> None:
         self._file = own.file
 
     def denial_reason(self, _config: SourceDocuments) -> str | None:
@@ -71,5 +73,5 @@ class SqliteReader:
 EXTENSION: Extension[None] = Extension(
     summary="a worker reads the rows of an SQLite database as a source",
     settings=SqliteFile,
-    contributes=(SourceKind(SqliteSourceBody, SqliteReader),),
+    contributes=(SourceKind(SqliteSourceBody, lambda _, own: nullcontext(SqliteReader(own))),),
 )
