@@ -235,13 +235,19 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
     All other attributes are those of the work, so it looks like it in a task's stack.
     """
 
-    __slots__ = ("_taker", "_thrown", "_turn", "_work")
+    __slots__ = ("_stepped_s", "_taker", "_thrown", "_turn", "_work")
 
     def __init__(self, taker: TurnTaker, work: Coroutine[Any, Any, T]) -> None:
         self._taker = taker
         self._work = work
         self._turn: Turn | None = None
         self._thrown: Any = None  # what to raise within the work when its turn comes
+        self._stepped_s = taker.turns.now_s()
+
+    @property
+    def waited_s(self) -> float:
+        """Since its last step has ended."""
+        return self._taker.turns.now_s() - self._stepped_s
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
@@ -273,7 +279,8 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             tracebacks.release(error)  # its frames hold what the task worked on
             raise
         finally:
-            taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
+            self._stepped_s = taker.turns.now_s()
+            taker.turns.charge_step(tenant, self._stepped_s - begun_s)
 
     def throw(
         self,

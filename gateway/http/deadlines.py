@@ -65,8 +65,10 @@ class Deadlines:
         if now_s < self._dumped_s + DUMP_S:
             return {}
         self._dumped_s = now_s
+        waited_s = task_waits.waited_s(task)
         return {
             "loop_late_ms": round((now_s - deadline.ends_s) * 1000),
+            "waited_ms": None if waited_s is None else round(waited_s * 1000),
             "waits": task_waits.waits_of(task),
             "others": task_waits.places_of_others(task),
         }

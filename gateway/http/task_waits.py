@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from common.shares.turns import SteppedCoroutine
+
 _DEPTH_MAX = 100  # functions of one task
 _TASKS_MAX = 5  # that wait for each other
 _PLACES_MAX = 20  # at which other tasks wait
@@ -31,6 +33,14 @@ def waits_of(task: asyncio.Task[Any]) -> list[str]:
     return waits
 
 
+def waited_s(task: asyncio.Task[Any]) -> float | None:
+    """For how long the task has waited there; None if it is none that takes turns."""
+    return next(
+        (each.waited_s for each in _chain(task.get_coro()) if isinstance(each, SteppedCoroutine)),
+        None,
+    )
+
+
 def places_of_others(task: asyncio.Task[Any]) -> dict[str, int]:
     """How many other tasks wait at which functions of ours, the most frequent first."""
     places: Counter[str] = Counter()
@@ -41,13 +51,24 @@ def places_of_others(task: asyncio.Task[Any]) -> dict[str, int]:
 
 
 def _functions(awaited: Any) -> Iterator[str]:
-    for _ in range(_DEPTH_MAX):
-        frame = _attribute(awaited, "cr_frame", "gi_frame", "ag_frame")
-        if frame is None:
-            return
+    for each in _chain(awaited):
+        frame = _frame(each)
         module = frame.f_globals.get("__name__", "?")
         yield f"{module}:{frame.f_code.co_qualname}:{frame.f_lineno}"
+
+
+def _chain(awaited: Any) -> Iterator[Any]:
+    """What is awaited in turn, as long as it has a frame."""
+    for _ in range(_DEPTH_MAX):
+        frame = _frame(awaited)
+        if frame is None:
+            return
+        yield awaited
         awaited = _entered(frame) or _attribute(awaited, "cr_await", "gi_yieldfrom", "ag_await")
+
+
+def _frame(awaited: Any) -> Any:
+    return _attribute(awaited, "cr_frame", "gi_frame", "ag_frame")
 
 
 def _attribute(awaited: Any, *names: str) -> Any:

@@ -2,12 +2,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 import pytest
 from structlog.typing import EventDict
 
 from cache.singleflight import Singleflight
-from common.shares.turns import FairTurns
+from common.shares.turns import FairTurns, take_turns
 from gateway.http.deadlines import TICK_S, Deadlines
 from index.errors import DatabaseUnavailable
 
@@ -198,6 +199,30 @@ async def test_the_log_says_that_a_late_task_waits_for_its_turn(
         await FairTurns().turn("acme", "")
 
     assert logs[0]["waits"][-1] == "Turn"
+
+
+@dataclass(frozen=True)
+class Taker:
+    turns: FairTurns
+    tenant: str = "acme"
+    client: str = ""
+
+
+async def test_the_log_says_for_how_long_a_late_request_has_waited(
+    deadlines: Deadlines, logs: list[EventDict]
+) -> None:
+    async def ask() -> None:
+        with deadlines.timeout(0.1):
+            await asyncio.sleep(0)
+            await asyncio.Event().wait()
+
+    async def serve() -> None:
+        await take_turns(Taker(FairTurns()), ask())
+
+    with pytest.raises(TimeoutError):
+        await asyncio.create_task(serve())
+
+    assert logs[0]["waited_ms"] >= 50
 
 
 async def test_a_client_that_is_late_is_not_logged(
