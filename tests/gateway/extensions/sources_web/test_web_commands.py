@@ -9,6 +9,7 @@ from gateway.extensions._sources.source_store import SourceStore
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from tests.gateway.extensions.sources_web.test_web_sources import (
+    busy_host,
     configuration,
     host,
     services,
@@ -18,7 +19,7 @@ from tests.gateway.support.commands import command, environment_of
 from tests.gateway.support.gateways import Caller
 from tests.ingest.support.web_server import WebHost
 
-__all__ = ["host", "services", "settings"]  # fixtures
+__all__ = ["busy_host", "host", "services", "settings"]  # fixtures
 
 pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
 
