@@ -30,6 +30,7 @@ from gateway.auth.authenticator import utc_now as utc_now
 from gateway.auth.credentials import key_digest as key_digest
 from gateway.auth.credentials import make_secret as make_secret
 from gateway.auth.credentials import new_id as new_id
+from gateway.auth.freshness import MIN_REVISION as MIN_REVISION
 from gateway.auth.freshness import MIN_REVISION_PATTERN as MIN_REVISION_PATTERN
 from gateway.auth.freshness import latest_revisions as latest_revisions
 from gateway.auth.freshness import parse_min_revision as parse_min_revision
@@ -122,6 +123,7 @@ from gateway.monitoring.tracing import Service as Service
 from gateway.monitoring.tracing import TracedRequest as TracedRequest
 from gateway.monitoring.tracing import Tracing as Tracing
 from gateway.problems import field_errors as field_errors
+from gateway.problems import problem_catalog as problem_catalog
 from gateway.problems import problems as problems
 from gateway.recording import shown as shown
 from gateway.recording.answer_log import AnswerLog as AnswerLog

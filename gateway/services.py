@@ -31,6 +31,7 @@ from gateway.documents.document_services import DocumentServices, MakePreprocess
 from gateway.http import http_services
 from gateway.http.http_services import HttpServices
 from gateway.http.mcp_declarations import McpMethod, McpTool
+from gateway.http.route import ApiRoute
 from gateway.monitoring import tracing as traces
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
@@ -73,6 +74,7 @@ Contribution = TypeVar("Contribution")
 class Services:
     """The services of each room, in one worker process, and of each extension by its name.
 
+    routes: all calls of the API, where it is served.
     mcp_methods, mcp_tools: of extensions, by name, each with the services that it gets.
     contributions: of extensions to others, each with the settings of its own.
     """
@@ -87,6 +89,7 @@ class Services:
     worker: WorkerServices
     state_sampler: StateSampler
     contributions: Sequence[tuple[object, BaseModel]]
+    routes: list[ApiRoute[Any]] = field(default_factory=list)
     extensions: dict[str, Any] = field(default_factory=dict)
     mcp_methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
     mcp_tools: dict[str, tuple[McpTool[Any], Any]] = field(default_factory=dict)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from gateway.api import openapi
 from gateway.api.routes.table import routes
 from gateway.configured.installed_extensions import switched_on
+from gateway.extensions.openapi import openapi_document
 
 REF = "#/components/schemas/"
 TEXT = "str"  # in the place of a schema's name
@@ -48,7 +48,7 @@ def described() -> tuple[dict[str, Any], list[Operation]]:
     """`/openapi.json` with the calls of the clients alone, and these."""
     known = [route for route in routes(switched_on("")) if not _OTHERS.match(route.path)]
     repeatable = {route.handle.__name__ for route in known if route.only_reads} | _REPEATABLE
-    description = openapi.document(known)
+    description = openapi_document.document(known)
     schemas = description["components"]["schemas"]
     operations = [
         _operation(method.upper(), path, call, schemas, repeatable)

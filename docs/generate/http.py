@@ -12,9 +12,9 @@ from typing import Any
 
 from docs.generate import schema
 from docs.generate.markdown import code, join, table
-from gateway.api import openapi
 from gateway.api.routes.table import routes
 from gateway.configured.installed_extensions import switched_on
+from gateway.extensions.openapi import openapi_document
 from gateway.http.route import ApiRoute
 
 _ROLES = """Each call needs a role of the caller's key.
@@ -35,7 +35,7 @@ _ROUTES = routes(switched_on(""))
 @cache
 def pages() -> Mapping[str, str]:
     """The text of each page by its path below docs/reference."""
-    description = openapi.document(_ROUTES)
+    description = openapi_document.document(_ROUTES)
     calls = sorted(_ROUTES, key=lambda call: (_group(call), path(call)))
     groups = {name: list(members) for name, members in groupby(calls, key=_group)}
     written = {_file(name): _page(name, members, description) for name, members in groups.items()}

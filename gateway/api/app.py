@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from common.command_errors import CommandError
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway.api.routes.table import room_routes
+from gateway.api.routes.table import room_routes, routes
 from gateway.configured import configured_embedders, configured_parts, extension_settings
 from gateway.configured.installed_extensions import opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
@@ -107,6 +107,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
             await server_warnings.log_all(services.stores.database, services.caches.store)
+            services.routes.extend(routes(extensions))
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running("gateway"))

@@ -1,7 +1,7 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here, by `_PROBLEMS`.
 
 Extensions encode problems in other forms. A new kind also needs a row in
-`problem_types.toml`, and a new status one in `_error_statuses` of `gateway/api/openapi.py`.
+`problem_types.toml`, and a new status one in `_error_statuses` of `gateway/extensions/openapi`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -321,10 +321,10 @@ def _of_saturation(error: Saturated) -> Problem:
 
 def _of_starlette(error: HTTPException) -> Problem:
     if error.status_code == 404:
-        return not_found("path", "This path does not exist. See /openapi.json.")
+        return not_found("path", "This path does not exist. See GET /.")
     assert error.status_code == 405, "Starlette raises no other"
     methods = (error.headers or {}).get("Allow", "others")
-    detail = f"This path does not have this method; it has {methods}. See /openapi.json."
+    detail = f"This path does not have this method; it has {methods}."
     return Problem(405, "method-not-allowed", detail, headers=error.headers)
 
 

@@ -3,24 +3,19 @@
 The routes of extensions come after those of the core.
 """
 
-import asyncio
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
-import orjson
-from starlette.responses import Response
-
 from common.command_errors import CommandError
 from gateway.admin.admin_services import AdminServices
-from gateway.api import health, openapi, problem_endpoints, root
+from gateway.api import health, problem_endpoints, root
 from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
 from gateway.bodies.schemas import QueuedAnswer
-from gateway.configured.installed_extensions import switched_on
 from gateway.documents import (
     deletion,
     deletion_schemas,
@@ -30,9 +25,7 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.extension import Extension
 from gateway.http.request import parameters
-from gateway.http.request.request_context import RequestContext
 from gateway.http.route import ApiRoute
-from gateway.http.static_content import StaticContent
 from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
@@ -40,18 +33,6 @@ from gateway.services import Services
 
 RoomServices = TypeVar("RoomServices")
 RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
-
-
-@cache
-def _openapi(extensions_off: str) -> StaticContent:
-    body = orjson.dumps(openapi.document(routes(switched_on(extensions_off))))
-    return StaticContent.of(body, "application/json")
-
-
-async def get_openapi(context: RequestContext[AdminServices]) -> Response:
-    """The first one takes a third of a second, in a thread; two at once may both compute it."""
-    content = await asyncio.to_thread(_openapi, context.services.settings.extensions_off)
-    return content.response(context.request, {"Cache-Control": "no-cache"})
 
 
 _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
@@ -168,9 +149,6 @@ _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
         health.get_metrics,
         needs="anyone",
         summary="Get metrics in Prometheus's format",
-    ),
-    ApiRoute(
-        "GET", "/openapi.json", get_openapi, needs="anyone", summary="Get this OpenAPI document"
     ),
     ApiRoute(
         "GET",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.api import examples, openapi
 from gateway.extensions._mcp.search_arguments import SearchArguments
 from gateway.extensions.embedded_servers.owned_servers import Servers
 from gateway.extensions.mcp.tools import FetchArguments
+from gateway.extensions.openapi import examples, openapi_document
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
@@ -120,7 +120,7 @@ async def test_no_call_fails_at_an_odd_value_anywhere_in_its_body(gateway: Gatew
     eve = await gateway.caller("eve", roles=["reader", "writer", "admin"])
     idp = await gateway.caller("idp", roles=["provisioner"])
     callers = {"operator": gateway.operator, "provisioner": idp}
-    schemas = openapi.document(ROUTES)["components"]["schemas"]
+    schemas = openapi_document.document(ROUTES)["components"]["schemas"]
 
     for call in ROUTES:
         if call.body is None:

@@ -19,9 +19,9 @@ import orjson
 import pytest
 from numpy.typing import NDArray
 
-from gateway.api import examples, openapi
 from gateway.bodies.content import PARTS_MAX
 from gateway.extensions.embedded_servers.owned_servers import Servers
+from gateway.extensions.openapi import examples, openapi_document
 from gateway.http.route import ApiRoute
 from gateway.problems.problems import ERRORS_DESCRIBED_MAX
 from gateway.settings.settings import Settings
@@ -39,7 +39,7 @@ STEP_S_MAX = 0.01
 TRIES = 8
 DOCUMENTS = 60
 LONGEST_BYTES = 1_000_000  # of a body; longer ones are only more of the same
-SCHEMAS: Mapping[str, Any] = openapi.document(ROUTES)["components"]["schemas"]
+SCHEMAS: Mapping[str, Any] = openapi_document.document(ROUTES)["components"]["schemas"]
 
 METADATA = {f"key{key}": [*range(256)] for key in range(40)}
 FILTER = {

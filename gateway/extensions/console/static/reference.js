@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { table } from "./lists.js";
+import { isOn } from "./session.js";
 import { badge, copyButton, empty, field, load } from "./ui.js";
 
 const DEPTH_MAX = 4; // of fields within fields
@@ -29,6 +30,7 @@ function start() {
     ),
     h("div", { class: "status", role: "status" }),
   );
+  if (!isOn("openapi")) return fill(content, empty("No description", "The extension openapi is off on this gateway."));
   load(content, async () => page((await call("GET", "/openapi.json")).data)).then(openNamed);
   addEventListener("hashchange", openNamed);
 }

@@ -116,3 +116,10 @@ async def test_a_file_that_needs_an_extension_is_refused_with_its_name(
     await console.page.get_by_role("button", name="Upload", exact=True).click()
 
     await expect(console.page.get_by_text("its extension vector_stores is off")).to_be_visible()
+
+
+@pytest.mark.parametrize("names_off", ["openapi"], indirect=True, scope="module")
+async def test_the_reference_says_that_its_description_is_off(console: Console) -> None:
+    await console.page.goto(f"{console.url}/docs")
+
+    await expect(console.page.locator("main")).to_contain_text("The extension openapi is off")

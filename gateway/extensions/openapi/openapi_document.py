@@ -8,11 +8,17 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from common.version import VERSION
-from gateway.api import examples, openapi_texts
-from gateway.auth import freshness
-from gateway.http.request import parameters
-from gateway.http.route import ApiRoute, Parameter, Preference
-from gateway.problems import problem_catalog, problems
+from gateway.extension import (
+    MIN_REVISION,
+    MIN_REVISION_PATTERN,
+    ApiRoute,
+    Parameter,
+    Preference,
+    parameters,
+    problem_catalog,
+    problems,
+)
+from gateway.extensions.openapi import examples, openapi_texts
 from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"
@@ -37,9 +43,9 @@ def _header(name: str, description: str, **schema: str) -> dict[str, Any]:
 
 
 _MIN_REVISION = _header(
-    freshness.MIN_REVISION,
+    MIN_REVISION,
     "`Nearhit-Revision` of an earlier answer, which this one must reach",
-    pattern=f"^{freshness.MIN_REVISION_PATTERN}$",
+    pattern=f"^{MIN_REVISION_PATTERN}$",
 )
 _PRECONDITIONS = [
     _header("If-Match", "`ETag` that the document must still have; `*`: it must exist"),

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from gateway.api import examples, openapi, openapi_texts
+from gateway.extensions.openapi import examples, openapi_document, openapi_texts
 from tests.gateway.support.routes import ROUTES
 
 MODELS: dict[str, type[BaseModel]] = {
@@ -19,7 +19,7 @@ MODELS: dict[str, type[BaseModel]] = {
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return openapi.document(ROUTES)
+    return openapi_document.document(ROUTES)
 
 
 @pytest.fixture

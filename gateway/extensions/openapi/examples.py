@@ -8,7 +8,7 @@ model.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.api import openapi_texts
+from gateway.extensions.openapi import openapi_texts
 
 _REF_PREFIX = "#/components/schemas/"
 _NULL = {"type": "null"}
