@@ -9,14 +9,12 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any
 from uuid import UUID
 
-from index.audit import audit_log
 from index.errors import JobLost, PayloadTooLarge, QueueFull, RightsLost, TenantMissing
 from index.jobs import trace_context
 from index.jobs.trace_context import TraceContext
-from index.model.scope import PUBLIC, Maker
 from index.model.write_order import Parts, by_parts
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -27,9 +25,6 @@ WAITING_MAX = 10_000  # of a tenant, with failed ones for a write; a starting va
 QUEUED_BYTES_MAX = 268_435_456  # of a tenant's payloads, for a write; a starting value
 # With the pauses of ingest/worker/job_worker.py about ten minutes; a starting value, not measured.
 ATTEMPTS_MAX = 8
-_NEWEST = 2**63 - 1
-
-State: TypeAlias = Literal["waiting", "running", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,30 +89,6 @@ class ClaimedJob:
     due_at: datetime
     progress: Mapping[str, Any] = field(default_factory=dict)
     trace: TraceContext | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job as shown to callers; payload only from `get`, and while it is stored."""
-
-    job_no: int
-    job_id: str
-    tenant: str
-    kind: str
-    target: str
-    source: str | None
-    subject: str | None
-    state: State
-    attempts: int
-    attempts_max: int
-    progress: Mapping[str, Any] | None
-    result: Mapping[str, Any] | None
-    error: str | None
-    due_at: datetime
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-    payload: bytes | None = None
 
 
 def document_target(document_id: str) -> str:
@@ -334,66 +305,6 @@ class JobQueue:
     async def delete_done(self, kept_s: float) -> None:
         """Delete the jobs that were done more than `kept_s` seconds ago."""
         await self._database.rows("jobs.delete_done", kept_s)
-
-    # Called for users and operators; a tenant of None means any tenant.
-
-    async def page(
-        self,
-        tenant: str | None,
-        *,
-        maker: Maker | None = None,
-        state: State | None = None,
-        kind: str | None = None,
-        before: int | None = None,
-        limit: int,
-    ) -> list[Job]:
-        """The newest first; `before` is the last job_no of the page before."""
-        after = _NEWEST if before is None else before
-        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
-        statement = "jobs.page_of_all" if tenant is None else "jobs.page"
-        arguments = (tenant, subject, state, kind, after, limit, token_id)
-        rows = await self._database.rows(statement, *arguments)
-        return [Job(**row) for row in rows]
-
-    async def get(
-        self,
-        tenant: str | None,
-        job_id: str,
-        maker: Maker | None = None,
-        shared_kinds: Collection[str] = (),
-    ) -> Job | None:
-        """maker: None for anybody. shared_kinds: whose jobs are found whoever has made them."""
-        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
-        arguments = (tenant, job_id, subject, token_id, list(shared_kinds))
-        row = await self._database.row("jobs.get", *arguments)
-        return None if row is None else Job(**row)
-
-    async def replay(self, tenant: str | None, job_id: str) -> bool:
-        """Let a failed job wait again, with all its attempts; False if there is no such job."""
-        return await self._change("replay", tenant, job_id)
-
-    async def delete(self, tenant: str | None, job_id: str) -> bool:
-        """Delete a job; False if there is none, or it is running."""
-        return await self._change("delete", tenant, job_id)
-
-    async def _change(self, action: str, tenant: str | None, job_id: str) -> bool:
-        async with self._database.transaction() as session:
-            owner = await session.value("jobs.lock_tenant", tenant, job_id)
-            row = None if owner is None else await session.row(f"jobs.{action}", owner, job_id)
-            if row is None:
-                return False
-            target: str = row["target"]
-            document_id = target.removeprefix(document_target(""))
-            await audit_log.append(
-                session,
-                audit_log.NO_TENANT if owner == PUBLIC else owner,
-                f"job.{action}",
-                job_id,
-                kind=row["kind"],
-                source=row["source"],
-                documents=[] if document_id == target else [document_id],
-            )
-            return True
 
     async def _end_run(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(

@@ -12,7 +12,7 @@ from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
 
 if TYPE_CHECKING:
-    from index.jobs.job_queue import Job
+    from gateway.extensions.jobs.job_store import Job
     from index.postgres.database import Database
 
 COMMANDS = typer.Typer()
@@ -43,9 +43,9 @@ def list_jobs(
 
     async def run(database: "Database") -> "list[Job]":
         from gateway.cli import operations
-        from index.jobs.job_queue import JobQueue
+        from gateway.extensions.jobs.job_store import JobStore
 
-        jobs = await JobQueue(database).page(tenant, state=state, kind=kind, limit=limit)
+        jobs = await JobStore(database).page(tenant, state=state, kind=kind, limit=limit)
         if tenant is not None and not jobs:  # one that is deleted may have jobs left
             await operations.require_tenant(database, tenant)
         return jobs
@@ -79,9 +79,9 @@ def show_job(
     """
 
     async def run(database: "Database") -> "Job":
-        from index.jobs.job_queue import JobQueue
+        from gateway.extensions.jobs.job_store import JobStore
 
-        job = await JobQueue(database).get(None, job_id)
+        job = await JobStore(database).get(None, job_id)
         if job is None:
             raise CommandError(f"there is no job {job_id}")
         return job
@@ -123,10 +123,10 @@ def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     """
 
     async def run(database: "Database") -> None:
-        from index.jobs.job_queue import JobQueue
+        from gateway.extensions.jobs.job_store import JobStore
 
         for job_id in jobs:
-            if not await JobQueue(database).replay(None, job_id):
+            if not await JobStore(database).replay(None, job_id):
                 raise CommandError(f"there is no failed job {job_id}")
             if not as_json:
                 console.print(f"queued {job_id} again", markup=False)
@@ -144,10 +144,10 @@ def delete_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     """
 
     async def run(database: "Database") -> None:
-        from index.jobs.job_queue import JobQueue
+        from gateway.extensions.jobs.job_store import JobStore
 
         for job_id in jobs:
-            if not await JobQueue(database).delete(None, job_id):
+            if not await JobStore(database).delete(None, job_id):
                 raise CommandError(f"there is no job {job_id}, or it is running")
             if not as_json:
                 console.print(f"deleted {job_id}", markup=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import get_args
 
 from pydantic import BaseModel
 
@@ -14,6 +15,7 @@ from gateway.extensions.jobs.job_endpoints import (
     replay_job,
 )
 from gateway.extensions.jobs.job_schemas import JobAnswer, JobsAnswer, StatusAnswer
+from gateway.extensions.jobs.job_store import State
 
 _ROUTES: tuple[ApiRoute[AdminServices], ...] = (
     ApiRoute(
@@ -27,7 +29,7 @@ _ROUTES: tuple[ApiRoute[AdminServices], ...] = (
             "cursor": parameters.NUMBER_CURSOR,
             "kind": parameters.LINE,
             "limit": parameters.limit(),
-            "state": parameters.JOB_STATE,
+            "state": parameters.one_of(*get_args(State)),
         },
     ),
     ApiRoute(

@@ -27,7 +27,7 @@ from gateway.extensions.jobs.job_schemas import (
     SourceStatusBody,
     StatusAnswer,
 )
-from index.jobs.job_queue import Job, State
+from gateway.extensions.jobs.job_store import Job, JobStore, State
 from index.model.scope import PUBLIC
 from index.tenants.usage import IngestStatus
 
@@ -48,7 +48,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
-    rows = await context.services.stores.jobs.page(
+    rows = await _jobs(context).page(
         caller.principal.tenant,
         maker=maker_for_admin(caller.principal),
         state=cast("State | None", state),
@@ -68,7 +68,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
 async def get_job(context: RequestContext[AdminServices]) -> Response:
     """The operator sees jobs that belong to no tenant: deletions of tenants."""
     if context.is_operator:
-        job = await context.services.stores.jobs.get(PUBLIC, _job_id(context))
+        job = await _jobs(context).get(PUBLIC, _job_id(context))
         if job is None:
             raise _no_such_job()
         return json_response(JobAnswer.of(job))
@@ -79,7 +79,7 @@ async def replay_job(context: RequestContext[AdminServices]) -> Response:
     """Queue a failed job again with all its attempts; it keeps the rights of its creator."""
     caller = await context.authenticate()
     job = await _job(context, caller)
-    if not await context.services.stores.jobs.replay(caller.principal.tenant, job.job_id):
+    if not await _jobs(context).replay(caller.principal.tenant, job.job_id):
         raise problems.conflict(
             "job_id", "The job has not failed. Only a failed job can be replayed."
         )
@@ -89,7 +89,7 @@ async def replay_job(context: RequestContext[AdminServices]) -> Response:
 async def drop_job(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     job = await _job(context, caller)
-    if not await context.services.stores.jobs.delete(caller.principal.tenant, job.job_id):
+    if not await _jobs(context).delete(caller.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "The job is running. Wait until it has ended.")
     return Response(status_code=204)
 
@@ -120,7 +120,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
 
 
 async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
-    job = await context.services.stores.jobs.get(
+    job = await _jobs(context).get(
         caller.principal.tenant,
         _job_id(context),
         maker_for_admin(caller.principal),
@@ -129,6 +129,10 @@ async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequ
     if job is None:
         raise _no_such_job()
     return job
+
+
+def _jobs(context: RequestContext[AdminServices]) -> JobStore:
+    return JobStore(context.services.stores.database)
 
 
 def _job_id(context: RequestContext[AdminServices]) -> str:

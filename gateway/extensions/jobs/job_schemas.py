@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from gateway.extension import Body
-from index.jobs.job_queue import Job, State
+from gateway.extensions.jobs.job_store import Job, State
 
 
 class JobAnswer(Body):

@@ -1,11 +1,10 @@
 """The JSON schemas of path and query parameters."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 from gateway.bodies import schemas
 from gateway.http.route import Parameter
-from index.jobs.job_queue import State as JobState
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -50,4 +49,3 @@ TENANT = Parameter(_TENANT)
 
 LINE_CURSOR = LINE
 NUMBER_CURSOR = cursor("^[0-9]{1,18}$")
-JOB_STATE = one_of(*get_args(JobState))

@@ -7,19 +7,19 @@ from uuid import uuid4
 
 import pytest
 
-from index.jobs.job_queue import JobQueue
 from index.postgres import database
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 from tests.gateway.servers.own_postgres import WAIT_S_MAX, OwnPostgres
+from tests.index.support.jobs import Jobs
 from tests.ingest.worker.test_job_worker import JobRecorder, a_job, at_work, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.slow]
 
 
-class RecordingQueue(JobQueue):
+class RecordingQueue(Jobs):
     """sent: the messages that PostgreSQL has accepted."""
 
     def __init__(self, database: Database) -> None:
@@ -100,7 +100,7 @@ async def _until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def _until_heard(queue: JobQueue, listener: RecordingListener) -> None:
+async def _until_heard(queue: Jobs, listener: RecordingListener) -> None:
     """Send messages until one arrives; so did all that were sent to this listener before it."""
     async with asyncio.timeout(WAIT_S_MAX):
         while True:

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -198,7 +199,7 @@ class PublishingWorld:
         if claimed is None:
             return False
         await make_worker(services.worker).do(claimed, handlers(services.worker)[claimed.kind])
-        job = await services.stores.jobs.get(self.tenant, claimed.job_id)
+        job = await JobStore(services.stores.database).get(self.tenant, claimed.job_id)
         assert job is not None
         write = next(each for each in self.written if each.job_id == claimed.job_id)
         if job.state == "failed":

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from gateway.extensions._sources.source_store import SYNC
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
@@ -385,7 +386,7 @@ async def test_removals_are_remembered_as_long_as_an_earlier_job_may_run(
 
     await services.stores.documents.forget_removed(0.0)
     assert not await write()
-    assert await services.stores.jobs.delete("acme", waiting)
+    assert await JobStore(services.stores.database).delete("acme", waiting)
     await services.stores.jobs.run_now("acme")
     await work(services)  # the words of what was forgotten
     await services.stores.documents.forget_removed(0.0)

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from gateway.extensions._sources.source_store import SYNC
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
@@ -181,7 +182,7 @@ class WriteOrderWorld:
         """Whether it was before a worker came to it: a later write sets all that it sets."""
         if write.is_done or write.job_id is None:
             return False
-        job = await self.stage.services.stores.jobs.get(self.tenant, write.job_id)
+        job = await JobStore(self.stage.services.stores.database).get(self.tenant, write.job_id)
         return job is not None and job.result == SUPERSEDED
 
     async def put(self, how: How, write: Acknowledged) -> None:
@@ -289,7 +290,7 @@ class WriteOrderWorld:
         self.stage.moody.away = without_embedder and claimed.kind != SYNC
         await make_worker(services.worker).do(claimed, handlers(services.worker)[claimed.kind])
         self.stage.moody.away = False
-        job = await services.stores.jobs.get(self.tenant, claimed.job_id)
+        job = await JobStore(services.stores.database).get(self.tenant, claimed.job_id)
         assert job is not None
         place, write = next(
             (place, each)
@@ -335,7 +336,8 @@ class WriteOrderWorld:
         for place, each in reversed([*enumerate(self.written)]):
             if each.is_failed and each.job_id is not None:
                 each.is_failed = False
-                if not await self.stage.services.stores.jobs.replay(self.tenant, each.job_id):
+                jobs = JobStore(self.stage.services.stores.database)
+                if not await jobs.replay(self.tenant, each.job_id):
                     later = self.written[place:]
                     assert any(one.is_removal for one in later), self.written
                     del self.written[place]

@@ -19,11 +19,11 @@ from gateway.extensions._audit_log.audit_log_reader import (
     LoggedAction,
 )
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.similar_questions.pair_store import PairStore
 from index.audit import audit_log
 from index.audit.audit_log import AuditLog, ReadEvent
 from index.documents.document_store import DocumentStore
-from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.tenant_store import TenantStore
@@ -98,7 +98,7 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
         reading = await sources.enqueue_sync("acme", "wiki", "ana")
         assert reading is not None
     with acting_as(OPERATOR):
-        assert await JobQueue(database).delete(None, reading)
+        assert await JobStore(database).delete(None, reading)
     job_id = await sources.enqueue_removal("acme", "wiki", "ana")
     await sources.remove("acme", "wiki")
 

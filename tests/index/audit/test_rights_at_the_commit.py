@@ -12,10 +12,11 @@ import pytest
 from common.audit_actor import acting_as
 from gateway.extensions._gates.query_gate_store import QueryGateStore
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.jobs.job_store import JobStore, State
 from gateway.extensions.plans.strategy_store import StrategyStore
 from gateway.extensions.subscriptions.subscription_store import NewSubscription, SubscriptionStore
 from index.errors import RightsLost
-from index.jobs.job_queue import JobQueue, NewJob, State
+from index.jobs.job_queue import JobQueue, NewJob
 from index.model.scope import Maker
 from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
@@ -39,9 +40,9 @@ LATER = timedelta(hours=1)
 
 async def changed_job(database: Database, state: State) -> bool:
     """Deletes the job that waits, or replays the one that has failed."""
-    queue = JobQueue(database)
-    (job,) = await queue.page("acme", state=state, kind="test", limit=9)
-    change = queue.delete if state == "waiting" else queue.replay
+    jobs = JobStore(database)
+    (job,) = await jobs.page("acme", state=state, kind="test", limit=9)
+    change = jobs.delete if state == "waiting" else jobs.replay
     return await change("acme", job.job_id)
 
 

@@ -7,15 +7,17 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
+from gateway.extensions.jobs.job_store import Job
 from index.documents.document_store import DocumentStore
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
 from index.jobs import job_queue
-from index.jobs.job_queue import ClaimedJob, Job, JobLease, JobQueue, NewJob
+from index.jobs.job_queue import ClaimedJob, JobLease, NewJob
 from index.model.scope import Maker
 from index.model.write_order import CONTENT
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
+from tests.index.support.jobs import Jobs
 from tests.index.support.samples import PLAIN, put
 
 pytestmark = pytest.mark.anyio
@@ -24,8 +26,8 @@ KINDS = ["work"]
 
 
 @pytest.fixture
-def queue(database: Database, tenants: TenantStore) -> JobQueue:
-    return JobQueue(database)
+def queue(database: Database, tenants: TenantStore) -> Jobs:
+    return Jobs(database)
 
 
 def a_job(target: str = "document:leave", **fields: object) -> NewJob:
@@ -34,29 +36,27 @@ def a_job(target: str = "document:leave", **fields: object) -> NewJob:
 
 
 async def claim(
-    queue: JobQueue, lease: UUID | None = None, *, lease_s: float = 60.0, tenant_jobs_max: int = 100
+    queue: Jobs, lease: UUID | None = None, *, lease_s: float = 60.0, tenant_jobs_max: int = 100
 ) -> ClaimedJob | None:
     return await queue.claim(
         lease or uuid4(), lease_s=lease_s, tenant_jobs_max=tenant_jobs_max, kinds=KINDS
     )
 
 
-async def claimed(
-    queue: JobQueue, lease: UUID | None = None, *, lease_s: float = 60.0
-) -> ClaimedJob:
+async def claimed(queue: Jobs, lease: UUID | None = None, *, lease_s: float = 60.0) -> ClaimedJob:
     job = await claim(queue, lease, lease_s=lease_s)
     assert job is not None
     return job
 
 
-async def shown(queue: JobQueue, job_id: str) -> Job:
+async def shown(queue: Jobs, job_id: str) -> Job:
     job = await queue.get(None, job_id)
     assert job is not None
     return job
 
 
 async def test_a_job_is_there_only_if_what_asked_for_it_is_committed(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     class RollBackError(Exception):
         pass
@@ -75,7 +75,7 @@ async def test_a_job_is_there_only_if_what_asked_for_it_is_committed(
     assert (await claimed(queue)).job_id == job_id
 
 
-async def test_jobs_are_claimed_in_their_order_and_each_once(queue: JobQueue) -> None:
+async def test_jobs_are_claimed_in_their_order_and_each_once(queue: Jobs) -> None:
     asked = [await queue.enqueue(a_job(f"document:{number}")) for number in range(20)]
 
     claims = await asyncio.gather(*(claim(queue) for _ in range(25)))
@@ -85,7 +85,7 @@ async def test_jobs_are_claimed_in_their_order_and_each_once(queue: JobQueue) ->
     assert [job.job_id for job in sorted(got, key=lambda job: job.run.job_no)] == asked
 
 
-async def test_a_finished_job_shows_its_result_and_keeps_no_payload(queue: JobQueue) -> None:
+async def test_a_finished_job_shows_its_result_and_keeps_no_payload(queue: Jobs) -> None:
     job_id = await queue.enqueue(a_job(payload=b'{"text": "secret"}'))
     job = await claimed(queue)
 
@@ -97,7 +97,7 @@ async def test_a_finished_job_shows_its_result_and_keeps_no_payload(queue: JobQu
 
 
 async def test_who_asks_for_too_much_is_told(
-    queue: JobQueue, connection: "asyncpg.Connection[asyncpg.Record]"
+    queue: Jobs, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     with pytest.raises(PayloadTooLarge):
         await queue.enqueue(a_job(payload=bytes(job_queue.PAYLOAD_BYTES_MAX + 1)))
@@ -119,7 +119,7 @@ async def test_who_asks_for_too_much_is_told(
 
 
 async def test_the_bytes_of_queued_writes_have_a_limit_that_none_passes_beside_another(
-    database: Database, queue: JobQueue, monkeypatch: pytest.MonkeyPatch
+    database: Database, queue: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_queue, "QUEUED_BYTES_MAX", 1_000)
     writes = [a_job(f"document:{n}", parts=CONTENT, payload=b"-" * 600) for n in range(3)]
@@ -144,7 +144,7 @@ _SOMEBODY_WAITS = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
 
 
 class TestTenants:
-    async def test_a_tenant_has_no_more_at_work_than_its_limit(self, queue: JobQueue) -> None:
+    async def test_a_tenant_has_no_more_at_work_than_its_limit(self, queue: Jobs) -> None:
         for number in range(10):
             await queue.enqueue(a_job(f"document:{number}"))
 
@@ -156,7 +156,7 @@ class TestTenants:
         assert await claim(queue, tenant_jobs_max=3) is not None
         assert await claim(queue, tenant_jobs_max=3) is None
 
-    async def test_a_tenant_runs_half_as_many_jobs_that_may_be_long(self, queue: JobQueue) -> None:
+    async def test_a_tenant_runs_half_as_many_jobs_that_may_be_long(self, queue: Jobs) -> None:
         for number in range(4):
             await queue.enqueue(a_job(f"source:{number}", kind="read"))
         await queue.enqueue(a_job("document:leave"))
@@ -173,9 +173,7 @@ class TestTenants:
 
         assert [await claim_any() for _ in range(4)] == ["read", "read", "work", None]
 
-    async def test_a_tenant_with_many_jobs_does_not_starve_the_others(
-        self, queue: JobQueue
-    ) -> None:
+    async def test_a_tenant_with_many_jobs_does_not_starve_the_others(self, queue: Jobs) -> None:
         for number in range(50):
             await queue.enqueue(a_job(f"document:{number}"))
         late = await queue.enqueue(a_job(tenant="beta"))
@@ -188,7 +186,7 @@ class TestTenants:
     @pytest.mark.thorough
     @pytest.mark.slow
     async def test_many_tenants_are_served_in_turns(
-        self, queue: JobQueue, connection: "asyncpg.Connection[asyncpg.Record]"
+        self, queue: Jobs, connection: "asyncpg.Connection[asyncpg.Record]"
     ) -> None:
         await connection.execute(
             "INSERT INTO tenants (tenant, name) SELECT 't' || n, '' FROM generate_series(1, 200) n"
@@ -205,7 +203,7 @@ class TestTenants:
 
 
 class TestTargets:
-    async def test_two_jobs_of_one_target_are_not_at_work_at_once(self, queue: JobQueue) -> None:
+    async def test_two_jobs_of_one_target_are_not_at_work_at_once(self, queue: Jobs) -> None:
         first = await queue.enqueue(a_job("source:handbook"))
         second = await queue.enqueue(a_job("source:handbook"))
 
@@ -216,7 +214,7 @@ class TestTargets:
         assert (await claimed(queue)).job_id == second
 
     async def test_a_queued_write_of_a_document_takes_the_place_of_the_one_before(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         first = await queue.enqueue_document("leave", a_job())
         second = await queue.enqueue_document("leave", a_job())
@@ -226,7 +224,7 @@ class TestTargets:
         assert (await shown(queue, first)).result == {"superseded": True}
 
     async def test_a_later_write_and_a_removal_end_what_is_queued_for_the_document(
-        self, queue: JobQueue, writer: Writer
+        self, queue: Jobs, writer: Writer
     ) -> None:
         before_write = await queue.enqueue_document("leave", a_job())
         elsewhere = await queue.enqueue_document("travel", a_job("document:travel"))
@@ -238,9 +236,7 @@ class TestTargets:
         assert (await shown(queue, before_removal)).result == {"superseded": True}
         assert (await shown(queue, elsewhere)).state == "waiting"
 
-    async def test_a_write_that_is_refused_ends_nothing(
-        self, queue: JobQueue, writer: Writer
-    ) -> None:
+    async def test_a_write_that_is_refused_ends_nothing(self, queue: Jobs, writer: Writer) -> None:
         queued = await queue.enqueue_document("leave", a_job())
 
         def refuse(_: object) -> None:
@@ -253,7 +249,7 @@ class TestTargets:
 
 
 class TestLeases:
-    async def test_a_job_whose_worker_is_lost_runs_again(self, queue: JobQueue) -> None:
+    async def test_a_job_whose_worker_is_lost_runs_again(self, queue: Jobs) -> None:
         await queue.enqueue(a_job())
         lost = await claimed(queue, lease_s=0.0)
 
@@ -263,7 +259,7 @@ class TestLeases:
         assert again.run.attempts == 2
 
     @pytest.mark.slow
-    async def test_a_lease_that_is_renewed_lasts(self, queue: JobQueue) -> None:
+    async def test_a_lease_that_is_renewed_lasts(self, queue: Jobs) -> None:
         await queue.enqueue(a_job())
         lease = uuid4()
         job = await claimed(queue, lease, lease_s=0.0)  # anybody may take it
@@ -274,7 +270,7 @@ class TestLeases:
         assert await queue.finish(job.run, {})
 
     async def test_nobody_takes_a_job_that_is_still_at_work_in_its_own_process(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         await queue.enqueue(a_job())
         job = await claimed(queue, lease_s=0.0)
@@ -287,14 +283,14 @@ class TestLeases:
         assert await claim(queue) is not None
 
     async def test_a_kind_that_a_worker_does_not_know_waits_for_one_that_does(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         await queue.enqueue(a_job(kind="of a later version"))
 
         assert await claim(queue) is None
 
     async def test_who_has_lost_a_job_changes_nothing_any_more(
-        self, queue: JobQueue, writer: Writer, documents: DocumentStore
+        self, queue: Jobs, writer: Writer, documents: DocumentStore
     ) -> None:
         job_id = await queue.enqueue(a_job())
         lost = await claimed(queue, lease_s=0.0)
@@ -314,7 +310,7 @@ class TestLeases:
         assert await queue.finish(again.run, {})
         assert await documents.stored("acme", "leave") is not None
 
-    async def test_a_job_that_costs_its_workers_their_lives_ends(self, queue: JobQueue) -> None:
+    async def test_a_job_that_costs_its_workers_their_lives_ends(self, queue: Jobs) -> None:
         job_id = await queue.enqueue(a_job(attempts_max=3))
 
         runs = [await claim(queue, lease_s=0.0) for _ in range(4)]
@@ -324,7 +320,7 @@ class TestLeases:
         assert (after.state, after.error) == ("failed", "the worker was lost")
 
     async def test_what_is_put_off_waits_and_what_is_given_back_has_lost_no_attempt(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         await queue.enqueue(a_job())
         await queue.reschedule((await claimed(queue)).run, None, due_s=0.0, counts=False)
@@ -338,7 +334,7 @@ class TestLeases:
 
 class TestPeople:
     async def test_see_the_newest_first_page_by_page_and_only_what_is_theirs(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         own = [await queue.enqueue(a_job(f"document:{n}", subject="ana")) for n in range(5)]
         await queue.enqueue(a_job("document:other", subject="ben"))
@@ -355,7 +351,7 @@ class TestPeople:
         assert await queue.page("acme", state="failed", limit=10) == []
         assert await queue.get("beta", own[0]) is None
 
-    async def test_replay_and_drop_what_has_failed(self, queue: JobQueue) -> None:
+    async def test_replay_and_drop_what_has_failed(self, queue: Jobs) -> None:
         job_id = await queue.enqueue(a_job())
         assert not await queue.replay("acme", job_id)
         await queue.fail((await claimed(queue)).run, "refused")
@@ -371,7 +367,7 @@ class TestPeople:
         assert await queue.get("acme", job_id) is None
 
     async def test_what_is_done_is_forgotten_after_a_while_and_what_failed_is_not(
-        self, queue: JobQueue
+        self, queue: Jobs
     ) -> None:
         done, failed = await queue.enqueue(a_job("a")), await queue.enqueue(a_job("b"))
         await queue.finish((await claimed(queue)).run, {})
@@ -385,7 +381,7 @@ class TestPeople:
         assert await queue.get(None, failed) is not None
 
 
-async def test_a_run_is_told_from_another_of_the_same_worker(queue: JobQueue) -> None:
+async def test_a_run_is_told_from_another_of_the_same_worker(queue: Jobs) -> None:
     await queue.enqueue(a_job())
     lease = uuid4()
     first = await claimed(queue, lease, lease_s=0.0)

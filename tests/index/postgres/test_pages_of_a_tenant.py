@@ -6,13 +6,13 @@ from typing import cast
 
 import pytest
 
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.vector_stores.file_store import File, FileListing, FileStore
 from gateway.extensions.vector_stores.vector_store_store import (
     AttachedFile,
     FileFilter,
     VectorStoreStore,
 )
-from index.jobs.job_queue import JobQueue
 from index.model.query import Filter
 from index.model.scope import Maker, everything
 from index.postgres import statements
@@ -67,7 +67,7 @@ async def test_a_page_of_keys_tokens_or_jobs_reads_none_of_other_tenants(
         keys = await KeyStore(database).page("acme", after="", limit=15)
         more = await KeyStore(database).page("acme", after=keys[-1].key_id, limit=15)
         tokens = await KeyStore(database).tokens_page(Maker("acme", None), after="", limit=15)
-        jobs = await JobQueue(database).page("acme", limit=15)
+        jobs = await JobStore(database).page("acme", limit=15)
 
     assert [len(keys), len(more), len(tokens), len(jobs)] == [15, 5, 15, 15]
     plans = [plan for _, plan in explaining.plans]

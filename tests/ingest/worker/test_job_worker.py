@@ -10,8 +10,9 @@ from uuid import uuid4
 
 import pytest
 
+from gateway.extensions.jobs.job_store import Job
 from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable
-from index.jobs.job_queue import ClaimedJob, Job, JobQueue, NewJob
+from index.jobs.job_queue import ClaimedJob, NewJob
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused, JobUnfinished
@@ -20,6 +21,7 @@ from ingest.worker.job_worker import Handler, Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.index.conftest import connected
+from tests.index.support.jobs import Jobs
 
 pytestmark = pytest.mark.anyio
 
@@ -28,8 +30,8 @@ WAIT_S_MAX = 120.0
 
 
 @pytest.fixture
-def queue(database: Database, tenants: TenantStore) -> JobQueue:
-    return JobQueue(database)
+def queue(database: Database, tenants: TenantStore) -> Jobs:
+    return Jobs(database)
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class JobRecorder:
 def worker(
     database: Database, handler: Callable[[ClaimedJob], Awaitable[Mapping[str, Any]]], **pace: Any
 ) -> Worker:
-    return Worker(JobQueue(database), database.listening, {"work": handler}, replace(PACE, **pace))
+    return Worker(Jobs(database), database.listening, {"work": handler}, replace(PACE, **pace))
 
 
 @asynccontextmanager
@@ -83,7 +85,7 @@ def a_job(number: int = 0, **fields: Any) -> NewJob:
     return replace(job, **fields)
 
 
-async def until(queue: JobQueue, job_id: str, state: str) -> Job:
+async def until(queue: Jobs, job_id: str, state: str) -> Job:
     async with asyncio.timeout(WAIT_S_MAX):
         while True:
             job = await queue.get(None, job_id)
@@ -94,7 +96,7 @@ async def until(queue: JobQueue, job_id: str, state: str) -> Job:
 
 
 async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     async with at_work(worker(database, JobRecorder())):
         first = await until(queue, await queue.enqueue(a_job()), "done")
@@ -107,7 +109,7 @@ async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
 
 
 async def test_a_worker_does_several_jobs_at_once_and_no_more(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     does = JobRecorder()
     does.may_end.clear()
@@ -127,7 +129,7 @@ async def test_a_worker_does_several_jobs_at_once_and_no_more(
 
 
 async def test_a_write_waits_for_no_reading_of_another_tenant_however_many_there_are(
-    database: Database, queue: JobQueue, tenants: TenantStore
+    database: Database, queue: Jobs, tenants: TenantStore
 ) -> None:
     readings, writes = JobRecorder(), JobRecorder()
     readings.may_end.clear()
@@ -138,7 +140,7 @@ async def test_a_write_waits_for_no_reading_of_another_tenant_however_many_there
             await queue.enqueue(a_job(tenant=tenant, kind="read", target=f"source:{number}"))
     handlers = {"read": readings, "work": writes}
     workers = [
-        Worker(JobQueue(database), database.listening, handlers, PACE, long_kinds=["read"])
+        Worker(Jobs(database), database.listening, handlers, PACE, long_kinds=["read"])
         for _ in range(2)
     ]
 
@@ -158,7 +160,7 @@ async def test_a_write_waits_for_no_reading_of_another_tenant_however_many_there
 
 
 async def test_readings_that_only_wait_hold_no_slot_and_are_bounded(
-    database: Database, queue: JobQueue, tenants: TenantStore
+    database: Database, queue: Jobs, tenants: TenantStore
 ) -> None:
     waiting, reading = JobRecorder(), JobRecorder()
     waiting.may_end.clear()
@@ -169,7 +171,7 @@ async def test_readings_that_only_wait_hold_no_slot_and_are_bounded(
         return await waiting(job)
 
     handlers: dict[str, Handler] = {"wait": wait, "read": reading}
-    made = Worker(JobQueue(database), database.listening, handlers, limits, long_kinds=[*handlers])
+    made = Worker(Jobs(database), database.listening, handlers, limits, long_kinds=[*handlers])
     for number in range(limits.waiting_jobs_max + 2):
         tenant = f"w{number}"
         await tenants.create(tenant, tenant)
@@ -190,7 +192,7 @@ async def test_readings_that_only_wait_hold_no_slot_and_are_bounded(
 
 
 async def test_a_job_whose_turn_is_over_goes_on_after_those_of_others(
-    database: Database, queue: JobQueue, tenants: TenantStore
+    database: Database, queue: Jobs, tenants: TenantStore
 ) -> None:
     does = JobRecorder([JobUnfinished(), JobUnfinished()])
     await tenants.create("beta", "beta")
@@ -207,7 +209,7 @@ async def test_a_job_whose_turn_is_over_goes_on_after_those_of_others(
 
 @pytest.mark.slow
 async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     does = JobRecorder(
         [EmbeddingUnavailable("away"), DatabaseUnavailable("away"), ValueError("text")]
@@ -224,7 +226,7 @@ async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
     assert failed.error == "ValueError"  # and not what it says
 
 
-async def test_what_is_refused_is_not_tried_again(database: Database, queue: JobQueue) -> None:
+async def test_what_is_refused_is_not_tried_again(database: Database, queue: Jobs) -> None:
     does = JobRecorder([JobRefused("You may not.")])
     job_id = await queue.enqueue(a_job())
     await worker(database, does).drain()
@@ -238,7 +240,7 @@ async def test_what_is_refused_is_not_tried_again(database: Database, queue: Job
 
 
 @pytest.mark.slow
-async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: JobQueue) -> None:
+async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: Jobs) -> None:
     does = JobRecorder([BudgetSpent("acme")] * 3)
     job_id = await queue.enqueue(a_job(attempts_max=1))
 
@@ -259,7 +261,7 @@ async def test_pauses_double_up_to_a_limit_and_no_two_are_alike() -> None:
 
 
 async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     does = JobRecorder()
     does.may_end.clear()
@@ -275,7 +277,7 @@ async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
 
 
 async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attempt(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     does = JobRecorder()
     does.may_end.clear()
@@ -288,7 +290,7 @@ async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attem
 
 
 @pytest.mark.slow
-async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -> None:
+async def test_a_long_job_keeps_its_lease(database: Database, queue: Jobs) -> None:
     does, other = JobRecorder(), JobRecorder()
     does.may_end.clear()
     job_id = await queue.enqueue(a_job())
@@ -305,7 +307,7 @@ async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -
 
 @pytest.mark.slow
 async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_ends(
-    database: Database, queue: JobQueue
+    database: Database, queue: Jobs
 ) -> None:
     job_id = await queue.enqueue(a_job())
     lost = await queue.claim(uuid4(), lease_s=1.0, tenant_jobs_max=4, kinds=["work"])
@@ -321,7 +323,7 @@ async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_
 @pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_worker_outlives_its_database(
-    database: Database, database_url: str, queue: JobQueue
+    database: Database, database_url: str, queue: Jobs
 ) -> None:
     async with (
         database_proxy(database_url) as proxy,

@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.configured import configured_embedders
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.reembed.backfill_job import backfill_job
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services
@@ -250,7 +251,7 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
         first = await services.stores.jobs.enqueue_once(backfill_job("acme", 3))
         assert await services.stores.jobs.enqueue_once(backfill_job("acme", 3)) == first
         await worker_loop.make_worker(services.worker).drain()
-        shown = await services.stores.jobs.get("acme", first)
+        shown = await JobStore(services.stores.database).get("acme", first)
 
     assert shown is not None
     assert shown.result == {"documents": 1, "embedded": 3}

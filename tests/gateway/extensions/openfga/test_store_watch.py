@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.configured import extension_settings
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.openfga import store_watch, store_watcher, tuple_store
 from gateway.extensions.openfga.errors import OpenfgaUnavailable
 from gateway.extensions.openfga.extension import EXTENSION
@@ -471,7 +472,8 @@ async def test_a_queued_write_gives_no_reader_that_ended_while_it_was(
     await watched.watch.poll()
     if claimed is not None and state == "running":
         await job_handlers.handlers(watched.services.worker)[claimed.kind](claimed)
-    await jobs.replay(watched.watched.tenant, queued.json()["job_id"])
+    store = JobStore(watched.services.stores.database)
+    await store.replay(watched.watched.tenant, queued.json()["job_id"])
     await worker_loop.make_worker(watched.services.worker).drain()
 
     assert await watched.readers() == ("user:carl",)

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.extensions.audits.consistency_counts import ConsistencyReader
 from gateway.extensions.audits.index_audit import IndexAudit
+from gateway.extensions.jobs.job_store import JobStore
 from gateway.worker.index_problem import IndexProblem
 from index.documents.document_store import DocumentStore
 from index.embedders.index_version import check_or_create
@@ -228,7 +229,7 @@ async def test_mending_overtakes_nothing_that_is_queued(
 
     assert await audited(database, writer, repair=True)
 
-    queued = await jobs.get("acme", job_id)
+    queued = await JobStore(database).get("acme", job_id)
     assert queued is not None
     assert queued.state == "waiting"
 
