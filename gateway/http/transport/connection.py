@@ -21,12 +21,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from common.shares.turns import FairTurns
-from gateway.http.known_heads import (
-    REQUEST_BYTES_MAX,
-    KnownHead,
-    KnownHeads,
-    PendingRequest,
-)
+from gateway.http.known_heads import REQUEST_BYTES_MAX, KnownHead, KnownHeads, PendingRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport import head
 from gateway.http.transport.buffered_transport import BufferedTransport
@@ -38,6 +33,7 @@ _LINGER_S = 2.0  # for a client to read why the connection is closed; a starting
 _SLICE_BYTES = 16_384  # between two checks of a chunked body's framing
 # Answered in the reserve too, so that a balancer keeps a worker whose connections are in use.
 _PROBES = (b"/healthz", b"/readyz", b"/metrics")
+_CLOSE = (b"connection", b"close")
 
 # The phases of a connection. The members of an enumeration take longer to look up.
 _HEAD = 0  # waits for the head of the next request
@@ -206,13 +202,10 @@ class Connection(HttpToolsProtocol):
         if self._raw_transport.is_closing():
             return
         if response is not None:
-            headers = [
-                *self.server_state.default_headers,
-                *response.raw_headers,
-                (b"x-request-id", trace.request_id.encode()),
-                *(() if self._keeps_alive else ((b"connection", b"close"),)),
-            ]
-            self._buffered.send(_http_message(response, headers))
+            own = [(b"x-request-id", trace.request_id.encode())]
+            if not self._keeps_alive:
+                own.append(_CLOSE)
+            self._buffered.send(self._message(response, own))
             self.was_used = True
             if trace.tenant != self.tenant:
                 self.prove(trace.tenant)
@@ -289,7 +282,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         if self._phase != _HEAD:
-            raise _NextRequest
+            raise _Stop
         super().on_message_begin()
         self.scope["state"]["connection"] = self
 
@@ -298,12 +291,12 @@ class Connection(HttpToolsProtocol):
         if self._is_in_reserve and self.url.partition(b"?")[0] not in _PROBES:
             subject = "connections of this address, or of all together"
             self._problem = problems.rate_limited(subject, 1)
-            raise _BadHeaders
+            raise _Stop
         if not head.is_plain(headers, len(self.headers)):
             version = self.parser.get_http_version()
             self._problem = head.check_headers(self.headers, headers, version)
             if self._problem is not None:
-                raise _BadHeaders
+                raise _Stop
         is_chunked = b"transfer-encoding" in headers
         self._body_left = None if is_chunked else int(headers.get(b"content-length", 0))
         super().on_headers_complete()
@@ -356,14 +349,14 @@ class Connection(HttpToolsProtocol):
             if cycle.response_started:
                 self.transport.close()
                 return
-        response = problem.response()
-        headers = [
-            *self.server_state.default_headers,
-            *response.raw_headers,
-            (b"connection", b"close"),
-        ]
-        self.transport.write(_http_message(response, headers))
+        self.transport.write(self._message(problem.response(), [_CLOSE]))
         self.transport.close()
+
+    def _message(self, response: Response, own: Iterable[tuple[bytes, bytes]]) -> bytes:
+        """The response as HTTP/1.1 with the server's headers and these."""
+        headers = (*self.server_state.default_headers, *response.raw_headers, *own)
+        lines = map(b"%b: %b\r\n".__mod__, headers)
+        return b"".join((STATUS_LINE[response.status_code], *lines, b"\r\n", bytes(response.body)))
 
     def _end(self) -> None:
         """Close the connection; with unread data, after the client had time to read the answer."""
@@ -403,15 +396,5 @@ class Connection(HttpToolsProtocol):
             self._connections.release_unsent(self)
 
 
-def _http_message(response: Response, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """The response as HTTP/1.1 with these headers instead of its own."""
-    lines = map(b"%b: %b\r\n".__mod__, headers)
-    return b"".join((STATUS_LINE[response.status_code], *lines, b"\r\n", bytes(response.body)))
-
-
-class _NextRequest(Exception):
-    """The parser has reached the next request."""
-
-
-class _BadHeaders(Exception):
-    """The headers are refused; `_problem` says why."""
+class _Stop(Exception):
+    """The parser has reached the next request, or headers that are refused."""
