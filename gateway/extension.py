@@ -177,6 +177,7 @@ from gateway.search.search_steps import PostprocessedHits as PostprocessedHits
 from gateway.search.search_steps import StepParts as StepParts
 from gateway.services import Services as Services
 from gateway.services import model_caches as model_caches
+from gateway.settings import setting_sources as setting_sources
 from gateway.settings.found_extensions import names_on as names_on
 from gateway.settings.found_extensions import rows as rows
 from gateway.settings.groups.jobs import NEVER as NEVER

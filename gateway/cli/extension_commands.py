@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
@@ -15,6 +15,9 @@ from typer.core import TyperGroup
 from common import validation_text
 from common.command_errors import CommandError
 from gateway.cli.safe_console import SafeConsole
+
+if TYPE_CHECKING:
+    from gateway.settings.found_extensions import FoundExtension
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # Of `nearhit --help`, in the order of what people do first.
@@ -42,8 +45,8 @@ class ExtensibleCommands(TyperGroup):
         return sorted(names, key=lambda name: _panel_no(self.commands[name]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.commands:
-            self.add_extensions()
+        if cmd_name not in self.commands and not self.add_extensions():
+            raise typer.Exit(1)  # whether there is such a command is not known
         return super().get_command(ctx, cmd_name)
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
@@ -54,14 +57,20 @@ class ExtensibleCommands(TyperGroup):
         with _plain_errors():
             return super().invoke(ctx)
 
-    def add_extensions(self) -> None:
-        if self._is_extended:
-            return
-        self._is_extended = True
-        for name, command in _commands():
-            _join_lines_of_help(command)
-            if self.commands.setdefault(name, command) is not command:
-                _warn(f"an extension brings a command {name}, which is taken")
+    def add_extensions(self) -> bool:
+        """Whether settings and distributions let them be listed."""
+        if not self._is_extended:
+            try:
+                extensions = _extensions_on()
+            except CommandError as error:
+                _warn(str(error))
+                return False
+            self._is_extended = True
+            for name, command in _commands(extensions):
+                _join_lines_of_help(command)
+                if self.commands.setdefault(name, command) is not command:
+                    _warn(f"an extension brings a command {name}, which is taken")
+        return True
 
 
 @contextmanager
@@ -95,18 +104,17 @@ def _panel_no(command: Any) -> int:
     return _PANELS.index(panel) if panel in _PANELS else len(_PANELS)
 
 
-def _commands() -> Iterator[tuple[str, Any]]:
-    """By name, those of all extensions that are on and can be loaded."""
+def _extensions_on() -> "list[FoundExtension]":
     from gateway.settings import setting_sources
     from gateway.settings.found_extensions import found
     from gateway.settings.groups.lists import listed
 
-    try:
-        off = listed(setting_sources.text_of("extensions_off", os.environ))
-        extensions = [each for each in found().values() if each.name not in off]
-    except CommandError as error:
-        _warn(str(error))
-        return
+    off = listed(setting_sources.text_of("extensions_off", os.environ))
+    return [each for each in found().values() if each.name not in off]
+
+
+def _commands(extensions: "list[FoundExtension]") -> Iterator[tuple[str, Any]]:
+    """By name, those of all that can be loaded."""
     for extension in extensions:
         try:
             commands = extension.load("commands", typer.Typer)

@@ -11,9 +11,9 @@ import typer
 from gateway.cli import common, sigterm
 from gateway.cli.common import console
 from gateway.cli.extension_commands import ExtensibleCommands
-from gateway.cli.start import config_command, extensions_command, migrate_command
+from gateway.cli.start import extensions_command
 
-_START, _OPERATION = "Start", "Operation"  # panels of `nearhit --help`
+_START = "Start"  # a panel of `nearhit --help`
 
 # What a command imports stays: to look for garbage after each 700 objects takes a fifth of the time
 # of importing.
@@ -106,5 +106,3 @@ def worker(
 
 
 app.command(rich_help_panel=_START)(extensions_command.extensions)
-app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
-app.add_typer(config_command.commands, name="config", rich_help_panel=_START)

@@ -22,6 +22,7 @@ from gateway.monitoring import metrics_server, process_log, server_warnings
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.tracing import Service
 from gateway.services import Services, open_services, pooler
+from gateway.settings.setting_report import SettingReport
 from gateway.settings.settings import Settings
 from index.documents.partitions import Partitions
 from index.embedders import index_version
@@ -64,6 +65,14 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         )
         async with _acting(OPERATOR, connecting) as connected:
             yield connected
+
+
+def check_settings(settings: Settings) -> SettingReport:
+    """What differs from the defaults. Raises `CommandError` with all that keeps a gateway off."""
+    from gateway.cli.start import setting_checks  # its imports take half a second
+
+    setting_checks.require_valid(settings)
+    return extension_settings.report(settings, extension_settings.read(settings.extensions_off))
 
 
 async def require_servable(settings: Settings) -> None:

@@ -35,7 +35,7 @@ UNSHARED = {
     ("index/search/preparation.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/import_/archive/archive_import.py", "to_thread"): (1, _COMMAND),
     ("gateway/cli/operations.py", "to_thread"): (5, _COMMAND),
-    ("gateway/cli/server_check.py", "to_thread"): (1, _COMMAND),
+    ("gateway/extensions/setup_commands/server_check.py", "to_thread"): (1, _COMMAND),
     ("gateway/extensions/_ingest/watch.py", "to_thread"): (1, _COMMAND),
     ("gateway/extensions/opentelemetry/opentelemetry_tracing.py", "to_thread"): (1, _END),
     ("common/processes/worker_pool.py", "to_thread"): (1, _END),

@@ -83,6 +83,7 @@ OWN = (
     "search_as",
     "search_batch",
     "search_command",
+    "setup_commands",
     "similar_questions",
     "sources",
     "sources_git",

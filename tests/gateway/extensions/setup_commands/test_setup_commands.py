@@ -50,6 +50,12 @@ async def test_check_fails_for_a_variable_that_is_no_setting() -> None:
     assert "NEARHIT_PROT is no setting; did you mean NEARHIT_PORT?" in done.stdout
 
 
+async def test_check_fails_for_a_file_of_settings_that_cannot_be_read(tmp_path: Path) -> None:
+    line = await refused({"NEARHIT_CONFIG": str(tmp_path / "none.toml")}, "config", "check")
+
+    assert "none.toml" in line
+
+
 async def test_check_fails_where_only_one_server_is_set() -> None:
     line = await refused(
         {"NEARHIT_DATABASE_URL": SECRET, "NEARHIT_EMBEDDER": "onnx:/nowhere"},

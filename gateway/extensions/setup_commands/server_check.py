@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from common.command_errors import CommandError
-from gateway.caching.redis_cache import open_redis
-from gateway.monitoring import server_warnings
-from gateway.settings.settings import Settings
+from gateway.extension import Settings, open_redis, server_warnings
 from index.errors import IndexStoreError
 from index.postgres import connections
 from index.postgres.setup import migrate, server_state, shipped_migrations

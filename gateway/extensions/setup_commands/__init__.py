@@ -1,0 +1,1 @@
+"""Commands that check settings and servers, and bring the schema to this version."""
