@@ -2,9 +2,9 @@
 
 An extension is a package with a module `extension` that holds `EXTENSION`: a folder of
 `gateway/extensions`, or an entry point in the group `nearhit.extensions` of any distribution. Its
-modules import nothing else of `gateway`, but `errors` and `server_provider` where that is loaded
-alone; of `cache`, `index`, `ingest` and `common` they import what they need. See
-`docs/how-to/extend.md`.
+modules import nothing else of `gateway`, but `settings.server_provider` where that is loaded alone,
+and commands `cli.common` and `cli.operations`; of `cache`, `index`, `ingest` and `common` they
+import what they need. See `docs/how-to/extend.md`.
 """
 
 import asyncio
