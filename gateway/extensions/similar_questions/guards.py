@@ -4,7 +4,7 @@ Each guard compares one feature and objects if it differs. Guards are heuristics
 questions that pass them get equal answers is measured, see `error_limit.py`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from unicodedata import normalize
@@ -16,6 +16,7 @@ from index.text import language_detection, lexical
 RARE_SHARE = 1e-5  # below it a word is a name or a term without synonyms
 WORD_SHARE = 3e-4  # below it a word carries meaning; above it are what, does, many, called
 AGREEMENT_MIN = 0.92  # of the weight of all words, which also adds up those above WORD_SHARE
+ORDERED_MAX = 64  # words, beyond which any other order is another question
 _WEIGHTLESS = 1 / 150  # the share of a word that a text of 150 words holds once
 
 
@@ -28,6 +29,7 @@ class Features:
     antonym_sides: by pair of antonyms, the sides that the question contains, in order.
     directions: by word such as from and to, the words after it.
     words:    stems, each with its frequency in the language.
+    order:    the stems of all words, in order.
     """
 
     language: str
@@ -40,6 +42,7 @@ class Features:
     directions: Mapping[str, frozenset[str]]
     codes: frozenset[str]
     words: Mapping[str, float]
+    order: tuple[str, ...]
 
 
 def features(text: str, languages: Collection[str]) -> Features:
@@ -68,6 +71,7 @@ def features(text: str, languages: Collection[str]) -> Features:
             for word in words
             if word.isalpha() and word not in function_words.ignored_words(reading_language)
         },
+        order=tuple(lexical.stem(word, stem_language) for word in words),
     )
 
 
@@ -98,6 +102,34 @@ def _has_other_direction(cached: Features, new: Features) -> bool:
         new.directions.get(word, following) != following
         for word, following in cached.directions.items()
     )
+
+
+def _has_other_order(cached: Features, new: Features) -> bool:
+    """Such as Ana pays Bo and Bo pays Ana; applies to the words that both questions have.
+
+    Two parts have changed places around a third. Side by side they may: to Paris from Rome.
+    """
+    both = set(cached.order) & set(new.order)
+    before = [word for word in cached.order if word in both]
+    after = [word for word in new.order if word in both]
+    start = _beginning(before, after)
+    before, after = before[start:], after[start:]
+    end = _beginning(before[::-1], after[::-1])
+    before, after = before[: len(before) - end], after[: len(after) - end]
+    size = len(before)
+    if max(size, len(after)) > ORDERED_MAX:
+        return True
+    return any(
+        after == before[last:] + before[first:last] + before[:first]
+        for first in range(1, size)
+        for last in range(first + 1, size)
+    )
+
+
+def _beginning(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many words are the same at the beginning of both."""
+    differing = (place for place, (x, y) in enumerate(zip(before, after)) if x != y)
+    return next(differing, min(len(before), len(after)))
 
 
 def _has_other_rare_word(cached: Features, new: Features) -> bool:
@@ -135,6 +167,7 @@ GUARDS: Mapping[str, Callable[[Features, Features], bool]] = {
     "negation": lambda cached, new: cached.negations != new.negations,
     "opposite": _has_other_antonym,
     "way": _has_other_direction,
+    "order": _has_other_order,
     "code": lambda cached, new: cached.codes != new.codes,
     "rare": _has_other_rare_word,
     "word": _has_other_word,
