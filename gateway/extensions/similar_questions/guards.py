@@ -128,7 +128,7 @@ def _has_other_order(cached: Features, new: Features) -> bool:
 
 def _beginning(before: Sequence[str], after: Sequence[str]) -> int:
     """How many words are the same at the beginning of both."""
-    differing = (place for place, (x, y) in enumerate(zip(before, after)) if x != y)
+    differing = (place for place, (x, y) in enumerate(zip(before, after, strict=False)) if x != y)
     return next(differing, min(len(before), len(after)))
 
 
