@@ -322,7 +322,7 @@ class Connection(HttpToolsProtocol):
     def _begin_next(self) -> None:
         """Wait for the next request, or take it if it is here."""
         super().on_response_complete()
-        if self._phase == _ANSWER and not self.transport.is_closing():
+        if self._phase == _ANSWER and not self._raw_transport.is_closing():
             self._phase = _HEAD
             self.scope = self.cycle = None  # type: ignore[assignment]  # they hold a body
             data, self._pipelined = self._pipelined, b""
