@@ -1,10 +1,9 @@
-"""Each tenant's usage of models by day, and the lag of its index."""
+"""Each tenant's usage of models by day."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from index.audit import audit_log
 from index.postgres.database import Database
 
 
@@ -34,42 +33,12 @@ class UsageAmounts:
         self.reused += other.reused
 
 
-@dataclass(frozen=True, slots=True)
-class DailyUsage:
-    day: date
-    operation: str
-    tokens: int
-    cost: float
-    embedded: int
-    reused: int
-
-
 @dataclass(slots=True)
 class MonthlyUsage:
     """Cost so far, and the tenant's own limit; None if it has none."""
 
     cost: float
     budget: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class IngestStatus:
-    """The lag of a source's part of the index.
-
-    without_vector: chunks whose text the embedder could not embed.
-    oldest_waiting_s: age of the oldest waiting job; None if none waits.
-    lag_s: time since the oldest unfinished work was requested, or due by its schedule.
-    """
-
-    source: str
-    waiting: int
-    running: int
-    failed: int
-    embedded: int
-    reused: int
-    without_vector: int
-    oldest_waiting_s: float | None
-    lag_s: float
 
 
 class UsageStore:
@@ -91,10 +60,6 @@ class UsageStore:
             [amount.reused for amount in amounts],
         )
 
-    async def days(self, tenant: str, first: date, last: date) -> list[DailyUsage]:
-        rows = await self._database.rows("usage.days", tenant, first, last)
-        return [DailyUsage(**row) for row in rows]
-
     async def month(self, tenant: str, first: date) -> MonthlyUsage:
         """Usage since the month's first day; zero and no limit if there is no such tenant."""
         row = await self._database.row("usage.month", tenant, first)
@@ -103,15 +68,3 @@ class UsageStore:
             if row is None
             else MonthlyUsage(row["cost"], row["budget_month"])
         )
-
-    async def put_budget(self, tenant: str, budget: float | None) -> bool:
-        """False if there is no such tenant."""
-        async with self._database.transaction() as session:
-            row = await session.row("usage.put_budget", tenant, budget)
-            if row is not None:
-                await audit_log.append(session, tenant, "budget.put", tenant, budget_month=budget)
-            return row is not None
-
-    async def status(self, tenant: str) -> list[IngestStatus]:
-        rows = await self._database.rows("usage.status", tenant)
-        return [IngestStatus(**row) for row in rows]

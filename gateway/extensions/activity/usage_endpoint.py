@@ -9,6 +9,7 @@ from gateway.extension import (
     utc_now,
 )
 from gateway.extensions._tenants.amounts import month_of, quotas_answer
+from gateway.extensions._tenants.shown_usage import ShownUsage
 from gateway.extensions.activity.activity_services import ActivityServices
 from gateway.extensions.activity.usage_schemas import DayAnswer, UsageAnswer
 
@@ -27,7 +28,7 @@ async def get_usage(context: RequestContext[ActivityServices]) -> Response:
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
     month = await month_of(services.admin, tenant)
-    days = await services.stores.usage.days(tenant, first, last)
+    days = await ShownUsage(services.stores.database).days(tenant, first, last)
     return json_response(
         UsageAnswer(
             days=tuple(

@@ -13,6 +13,7 @@ from gateway.extension import (
 )
 from gateway.extensions._tenants.path_tenant import named_tenant, own_tenant
 from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
+from gateway.extensions.budgets.budget_store import BudgetStore
 from index.model.quota import Quotas
 
 
@@ -29,7 +30,8 @@ async def put_budget(context: RequestContext[AdminServices]) -> Response:
     """Set the budget and run the jobs that waited for it."""
     tenant = named_tenant(context)
     body = await context.parse_body(BudgetBody)
-    if not await context.services.stores.usage.put_budget(tenant, body.budget_month):
+    budgets = BudgetStore(context.services.stores.database)
+    if not await budgets.put(tenant, body.budget_month):
         raise problems.not_found("tenant", "The tenant does not exist.")
     context.services.usage_meter.drop_cached(tenant)
     await context.services.stores.jobs.run_now(tenant)

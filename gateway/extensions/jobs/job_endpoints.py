@@ -21,6 +21,7 @@ from gateway.extension import (
     schemas,
 )
 from gateway.extensions._audits.audit_schedule import AuditSchedule
+from gateway.extensions._tenants.shown_usage import IngestStatus, ShownUsage
 from gateway.extensions.jobs.job_schemas import (
     JobAnswer,
     JobsAnswer,
@@ -29,7 +30,6 @@ from gateway.extensions.jobs.job_schemas import (
 )
 from gateway.extensions.jobs.job_store import Job, JobStore, State
 from index.model.scope import PUBLIC
-from index.tenants.usage import IngestStatus
 
 _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
@@ -98,7 +98,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
     """What waits, runs and has failed, by source, and how far the index is behind."""
     caller = await context.authenticate()
     await context.services.usage_meter.pending.flush()
-    sources = await context.services.stores.usage.status(caller.principal.tenant)
+    sources = await ShownUsage(context.services.stores.database).status(caller.principal.tenant)
     audits = AuditSchedule(context.services.stores.database)
     audit = await audits.last(caller.principal.tenant)
     waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]

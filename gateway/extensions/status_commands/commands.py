@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cache.redis.node_status import NodeStatus
     from gateway.extension import Settings, Stores
     from gateway.extensions._regions.standbys import StandbyStatus
+    from gateway.extensions._tenants.shown_usage import DailyUsage, IngestStatus
     from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
-    from index.tenants.usage import DailyUsage, IngestStatus
 
 COMMANDS = typer.Typer()
 
@@ -59,10 +59,11 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
 
     async def run(settings: "Settings") -> "tuple[list[tuple[str, list[IngestStatus]]], _Servers]":
         from gateway.cli import operations
+        from gateway.extensions._tenants.shown_usage import ShownUsage
 
         async with operations.open_database(settings) as database:
             sources = await _by_tenant(
-                database, settings, tenant or [], lambda stores, name: stores.usage.status(name)
+                database, settings, tenant or [], lambda _, name: ShownUsage(database).status(name)
             )
             return sources, await _look_at_servers(settings, database)
 
@@ -90,7 +91,10 @@ def usage(
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()
 
     async def query(stores: "Stores", name: str) -> "tuple[list[DailyUsage], Stored]":
-        return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
+        from gateway.extensions._tenants.shown_usage import ShownUsage
+
+        days = await ShownUsage(stores.database).days(name, begin, end)
+        return days, await stores.quotas.get(name)
 
     async def run(settings: "Settings") -> "list[tuple[str, tuple[list[DailyUsage], Stored]]]":
         from gateway.cli import operations

@@ -19,6 +19,7 @@ from gateway.extensions._audit_log.audit_log_reader import (
     LoggedAction,
 )
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.budgets.budget_store import BudgetStore
 from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.similar_questions.pair_store import PairStore
 from index.audit import audit_log
@@ -27,7 +28,6 @@ from index.documents.document_store import DocumentStore
 from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.tenant_store import TenantStore
-from index.tenants.usage import UsageStore
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
@@ -85,7 +85,7 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
     keys, sources = KeyStore(database), SourceStore(database)
     with acting_as(OPERATOR):
         await keys.create("acme", KEY)
-        await UsageStore(database).put_budget("acme", 12.5)
+        await BudgetStore(database).put("acme", 12.5)
     with acting_as(ANA):
         await keys.rotate("acme", "key_1", "key_2", b"2", datetime(2030, 1, 1, tzinfo=UTC))
         await keys.revoke(None, "key_2")
@@ -140,7 +140,7 @@ async def test_what_changes_nothing_leaves_no_row(
     await keys.create("nowhere", KEY)
     await keys.revoke("acme", "key_none")
     await keys.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
-    await UsageStore(database).put_budget("nowhere", 1.0)
+    await BudgetStore(database).put("nowhere", 1.0)
     await PairStore(database, "", 0.01).set_error_max("nowhere", 0.1)
     await DocumentStore(database).apply_all("acme", [])
 

@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.configured import configured_embedders
+from gateway.extensions._tenants.shown_usage import ShownUsage
 from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.reembed.backfill_job import backfill_job
 from gateway.monitoring.metrics import Metrics
@@ -266,7 +267,7 @@ async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> Non
         await services.admin.usage_meter.pending.flush()
         services.admin.usage_meter.chunks("acme", "handbook", 1, 0)
         await services.admin.usage_meter.pending.flush()
-        (kept,) = await services.stores.usage.status("acme")
+        (kept,) = await ShownUsage(services.stores.database).status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gateway.extensions._tenants.shown_usage import ShownUsage
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
 from gateway.extensions.reembed.reembedder import Reembedder
 from index.documents.document_store import DocumentStore
@@ -15,7 +16,6 @@ from index.model.query import FusionName, Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
-from index.tenants.usage import UsageStore
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
@@ -60,7 +60,7 @@ async def lamps(database: Database, writer: Writer, embedder: Refusing) -> None:
 
 
 async def without_vector(database: Database) -> int:
-    return sum(source.without_vector for source in await UsageStore(database).status("acme"))
+    return sum(source.without_vector for source in await ShownUsage(database).status("acme"))
 
 
 @pytest.mark.usefixtures("lamps")
