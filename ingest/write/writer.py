@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from cache.protocol import Revisions
 from common.processes.worker_pool import WorkerPool
@@ -42,8 +42,6 @@ from ingest.write.write_coordination import PipelineLocks
 from ingest.write.write_planner import Preprocessor, WritePlanner
 from ingest.write.write_retries import WriteRetries
 from ingest.write.write_warning import WriteWarning
-
-T = TypeVar("T")
 
 # One for each of two tenants. More compute no faster, since one at a time has the interpreter, and
 # the event loop waits for all of them: beside 1, 2 and 3 computing threads, a round trip over a
@@ -154,8 +152,7 @@ class Writer:
 
         cause: the event or the relation tuples behind the change; raises `EventSuperseded` or
         `TuplesMoved` if they have changed since.
-        parts: which of the two it sets; queued writes then do not change them.
-        may_publish: as in `Put`.
+        parts: which of the two it sets, against queued writes. may_publish: as in `Put`.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
@@ -177,15 +174,7 @@ class Writer:
             committed = await self._documents.put_access(
                 tenant, stored, owner=owner, readers=readers, words=words, cause=cause, parts=parts
             )
-            if committed is None:
-                return None
-            revisions = await self._invalidate(tenant, committed)
-            return Written(
-                document_id,
-                revisions.by_partition[tenant],
-                kept=len(stored.all_ids),
-                committed=revisions,
-            )
+            return await self._written(tenant, document_id, committed, kept=len(stored.all_ids))
 
         return await self._retries.until_written(tenant, document_id, attempt)
 
@@ -215,39 +204,9 @@ class Writer:
             if sequence is not None and stored.sequences.get("content", 0) > sequence:
                 return superseded(document_id, stored)
             committed = await self._documents.remove(tenant, stored, cause, forget=forget)
-            if committed is None:
-                return None
-            revisions = await self._invalidate(tenant, committed)
-            return Written(
-                document_id,
-                revisions.by_partition[tenant],
-                removed=len(stored.all_ids),
-                forgotten=committed.forgotten,
-                committed=revisions,
-            )
+            return await self._written(tenant, document_id, committed, removed=len(stored.all_ids))
 
         return await self._retries.until_written(tenant, document_id, attempt)
-
-    async def rewrite_chunks(
-        self,
-        tenant: str,
-        document_id: str,
-        strays: Sequence[int] = (),
-        cause: WriteCause | None = None,
-    ) -> None:
-        """Rewrite all chunks of the document; does nothing if it is gone.
-
-        strays: chunks of it to remove that are missing in some tables.
-        """
-
-        def without_digests(stored: StoredDocument) -> StoredDocument:
-            return replace(
-                stored,
-                digests=(b"",) * len(stored.digests),
-                summaries=tuple(replace(summary, digest=b"") for summary in stored.summaries),
-            )
-
-        await self._write_again(tenant, document_id, without_digests, strays, cause)
 
     async def analyse_words(self, tenant: str, document_id: str, cause: WriteCause | None) -> None:
         """Analyse the words of the document's chunks anew; does nothing if it is gone."""
@@ -255,17 +214,21 @@ class Writer:
         def of_no_language(stored: StoredDocument) -> StoredDocument:
             return replace(stored, document=replace(stored.document, language=""))
 
-        await self._write_again(tenant, document_id, of_no_language, (), cause)
+        await self.write_again(tenant, document_id, of_no_language, cause)
 
-    async def _write_again(
+    async def write_again(
         self,
         tenant: str,
         document_id: str,
         differing: Callable[[StoredDocument], StoredDocument],
-        strays: Sequence[int],
         cause: WriteCause | None,
+        strays: Sequence[int] = (),
     ) -> None:
-        """Write what is stored as a change of `differing`, which lacks what is to be written."""
+        """Write what is stored as a change of `differing`, which lacks what is to be written.
+
+        Does nothing if the document is gone. strays: chunks of it to remove that are missing in
+        some tables.
+        """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
             if stored is None:
@@ -313,6 +276,10 @@ class Writer:
                 outcomes[document_id] = revised.unchanged()
             else:
                 unchanged[document_id] = revised
+        for document_id, current in stored.items():
+            is_refused = isinstance(outcomes.get(document_id), Exception)
+            if current and document_id not in revisions and not is_refused:
+                self._count(tenant, current.document, 0, len(current.all_ids))
         if any(isinstance(outcome, Written) for outcome in outcomes.values()):
             await self._documents.announce(tenant)
         async with locks.planning:
@@ -343,16 +310,10 @@ class Writer:
                 for name, current in stored.items()
             }
 
-        revised = await self._compute(tenant, len(stored), revise)
-        for document_id, current in stored.items():
-            result = revised[document_id]
-            if current and (
-                result.is_unchanged
-                if isinstance(result, PlannedUpdate)
-                else isinstance(result, Written)
-            ):
-                self._count(tenant, current.document, 0, len(current.all_ids))
-        return revised
+        if len(stored) == 1:
+            return revise()
+        async with long_step(tenant):  # the language of each takes a millisecond or two to detect
+            return await self.threads.run(tenant, revise)
 
     async def _confirm(
         self, tenant: str, unchanged: Mapping[str, PlannedUpdate], cause: WriteCause | None
@@ -366,15 +327,6 @@ class Writer:
             cause,
         )
         return {name: write.unchanged() for name, write in unchanged.items() if name in confirmed}
-
-    async def _compute(self, tenant: str, documents: int, function: Callable[[], T]) -> T:
-        """The function's result: for several documents in a thread, since detecting the language
-        of each takes a millisecond or two of the event loop's time.
-        """
-        if documents == 1:
-            return function()
-        async with long_step(tenant):
-            return await self.threads.run(tenant, function)
 
     async def _commit(
         self, tenant: str, batch: PlannedBatch, cause: WriteCause | None
@@ -418,6 +370,28 @@ class Writer:
     def _count(self, tenant: str, document: Document, embedded: int, reused: int) -> None:
         if self._chunk_counter is not None:
             self._chunk_counter.chunks(tenant, document.source, embedded, reused)
+
+    async def _written(
+        self,
+        tenant: str,
+        document_id: str,
+        committed: CommitResult | None,
+        *,
+        kept: int = 0,
+        removed: int = 0,
+    ) -> Written | None:
+        """The result of a commit, once it is in the caches; None if another writer was first."""
+        if committed is None:
+            return None
+        revisions = await self._invalidate(tenant, committed)
+        return Written(
+            document_id,
+            revisions.by_partition[tenant],
+            kept=kept,
+            removed=removed,
+            forgotten=committed.forgotten,
+            committed=revisions,
+        )
 
     async def _invalidate(self, tenant: str, committed: CommitResult) -> Revisions:
         """Drain the cache and return the new revisions; a failed drain is left to readers."""

@@ -12,6 +12,7 @@ from gateway.extensions.audits.consistency_counts import (
     StoredChunks,
     StoredPiece,
 )
+from index.documents.stored_document import StoredDocument
 from index.jobs.job_queue import JobLease
 from index.model.document import NO_SUMMARIES
 from ingest.chunkers import registry
@@ -72,10 +73,21 @@ class IndexAudit:
         if stored.text is None:
             return False
         try:
-            await self.writer.rewrite_chunks(tenant, stored.document_id, stored.strays, run)
+            await self.writer.write_again(
+                tenant, stored.document_id, _without_digests, run, stored.strays
+            )
         except DocumentTooLong:
             return False
         return True
+
+
+def _without_digests(stored: StoredDocument) -> StoredDocument:
+    """So that each of its chunks is written as if it were new."""
+    return replace(
+        stored,
+        digests=(b"",) * len(stored.digests),
+        summaries=tuple(replace(summary, digest=b"") for summary in stored.summaries),
+    )
 
 
 def _check(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[IndexProblem]]]:
