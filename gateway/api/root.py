@@ -24,7 +24,6 @@ class RootAnswer(Body):
         default="Authorization: Bearer KEY", description="the header that other calls need"
     )
     search: str = Field(default="POST /v1/search", description="the call to begin with")
-    problems: str = Field(default="/v1/problems", description="path of the types of problems")
     caller: str = Field(default="/v1/caller", description="path that tells whose key it is")
 
 

@@ -99,14 +99,6 @@ class Client(Transport):
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
 
-    def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
-        """List the types of problems, with causes and remedies."""
-        return self.call("GET", "/v1/problems", headers=headers)
-
-    def get_problem_type(self, type: str, /, *, headers: Headers = None) -> types.ProblemTypeAnswer:
-        """Get what a type of problems means and what to do about it."""
-        return self.call("GET", f"/v1/problems/{in_path(type)}", headers=headers)
-
     def get_caller(self, *, headers: Headers = None) -> types.CallerAnswer:
         """Get the principal that the credential stands for."""
         return self.call("GET", "/v1/caller", headers=headers)
@@ -534,6 +526,14 @@ class Client(Transport):
         """Get waiting, running and failed jobs and the index lag, by source."""
         return self.call("GET", "/v1/ingest/status", headers=headers)
 
+    def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
+        """List the types of problems, with causes and remedies."""
+        return self.call("GET", "/v1/problems", headers=headers)
+
+    def get_problem_type(self, type: str, /, *, headers: Headers = None) -> types.ProblemTypeAnswer:
+        """Get what a type of problems means and what to do about it."""
+        return self.call("GET", f"/v1/problems/{in_path(type)}", headers=headers)
+
     def search_plan(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchPlanBody]
     ) -> types.SearchPlanAnswer:
@@ -792,16 +792,6 @@ class AsyncClient(AsyncTransport):
     ) -> types.TenantInventoryAnswer:
         """Get what a tenant stores: the operator of any tenant, an admin of its own."""
         return await self.call("GET", f"/v1/tenants/{in_path(tenant)}", headers=headers)
-
-    async def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
-        """List the types of problems, with causes and remedies."""
-        return await self.call("GET", "/v1/problems", headers=headers)
-
-    async def get_problem_type(
-        self, type: str, /, *, headers: Headers = None
-    ) -> types.ProblemTypeAnswer:
-        """Get what a type of problems means and what to do about it."""
-        return await self.call("GET", f"/v1/problems/{in_path(type)}", headers=headers)
 
     async def get_caller(self, *, headers: Headers = None) -> types.CallerAnswer:
         """Get the principal that the credential stands for."""
@@ -1247,6 +1237,16 @@ class AsyncClient(AsyncTransport):
     async def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
         """Get waiting, running and failed jobs and the index lag, by source."""
         return await self.call("GET", "/v1/ingest/status", headers=headers)
+
+    async def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
+        """List the types of problems, with causes and remedies."""
+        return await self.call("GET", "/v1/problems", headers=headers)
+
+    async def get_problem_type(
+        self, type: str, /, *, headers: Headers = None
+    ) -> types.ProblemTypeAnswer:
+        """Get what a type of problems means and what to do about it."""
+        return await self.call("GET", f"/v1/problems/{in_path(type)}", headers=headers)
 
     async def search_plan(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchPlanBody]

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from common.command_errors import CommandError
 from gateway.admin.admin_services import AdminServices
-from gateway.api import health, problem_endpoints, root
+from gateway.api import health, root
 from gateway.api.root import RootAnswer
 from gateway.api.routes import admin
 from gateway.bodies.schemas import QueuedAnswer
@@ -149,22 +149,6 @@ _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
         health.get_metrics,
         needs="anyone",
         summary="Get metrics in Prometheus's format",
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/problems",
-        problem_endpoints.list_problem_types,
-        needs="anyone",
-        summary="List the types of problems, with causes and remedies",
-        answer=problem_endpoints.ProblemTypesAnswer,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/problems/{type}",
-        problem_endpoints.get_problem_type,
-        needs="anyone",
-        summary="Get what a type of problems means and what to do about it",
-        answer=problem_endpoints.ProblemTypeAnswer,
     ),
 )
 

@@ -1,1 +1,1 @@
-"""The description of the API for programs."""
+"""The description of the API and of its problems for programs."""

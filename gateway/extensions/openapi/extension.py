@@ -1,4 +1,4 @@
-"""`GET /openapi.json`: what clients are generated of, and what `/docs` shows."""
+"""`GET /openapi.json`, of which clients and `/docs` are made, and the types of problems."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from gateway.extension import ApiRoute, Extension, RequestContext, Services, StaticContent
-from gateway.extensions.openapi import openapi_document
+from gateway.extensions.openapi import openapi_document, problem_endpoints
 
 _PATH = "/openapi.json"
 
@@ -33,10 +33,32 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[Callable[[], 
 
 
 EXTENSION = Extension(
-    summary="the description of the API for programs, of which clients are generated",
+    summary="the description of the API and of its problems, for programs and clients",
     routes=(
         ApiRoute("GET", _PATH, get_openapi, needs="anyone", summary="Get this OpenAPI document"),
+        ApiRoute(
+            "GET",
+            "/v1/problems",
+            problem_endpoints.list_problem_types,
+            needs="anyone",
+            summary="List the types of problems, with causes and remedies",
+            answer=problem_endpoints.ProblemTypesAnswer,
+        ),
+        ApiRoute(
+            "GET",
+            "/v1/problems/{type}",
+            problem_endpoints.get_problem_type,
+            needs="anyone",
+            summary="Get what a type of problems means and what to do about it",
+            answer=problem_endpoints.ProblemTypeAnswer,
+        ),
     ),
     open=_open,
-    root={"openapi": (str, Field(default=_PATH, description="path of the API's description"))},
+    root={
+        "openapi": (str, Field(default=_PATH, description="path of the API's description")),
+        "problems": (
+            str,
+            Field(default="/v1/problems", description="path of the types of problems"),
+        ),
+    },
 )

@@ -5,12 +5,14 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
-from gateway.bodies import schemas
-from gateway.bodies.schemas import Body
-from gateway.http.request.request_context import RequestContext
-from gateway.http.responses import json_response
-from gateway.problems import problem_catalog, problems
-from gateway.problems.problem_catalog import ProblemType
+from gateway.extension import (
+    Body,
+    RequestContext,
+    json_response,
+    problem_catalog,
+    problems,
+    schemas,
+)
 
 
 class ProblemTypeAnswer(Body):
@@ -21,7 +23,7 @@ class ProblemTypeAnswer(Body):
     remedy: str = Field(description="what the caller or the operator does about it")
 
     @classmethod
-    def of(cls, problem_type: ProblemType) -> "ProblemTypeAnswer":
+    def of(cls, problem_type: problem_catalog.ProblemType) -> "ProblemTypeAnswer":
         return cls(
             type=problem_type.urn,
             statuses=problem_type.statuses,
