@@ -124,7 +124,7 @@ class Writer:
 
         A failure affects only its document. The second of two puts of one document sees the first.
         An unchanged document costs only a look-up and raises no revision.
-        `ingest.write.batch` bounds the size of a call.
+        Callers bound the size of a call.
 
         locks: the locks shared by concurrent calls that commit one after the other.
         """

@@ -1,1 +1,1 @@
-"""What several extensions use for the lines of a body, and for several searches at one revision."""
+"""What several extensions use for lines of a body, and batches of documents or of searches."""

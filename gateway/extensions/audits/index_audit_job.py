@@ -10,11 +10,11 @@ import structlog
 
 from gateway.extension import NEVER, IndexProblem, WorkerServices
 from gateway.extensions._audits.audit_schedule import AuditSchedule
+from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions.audits.consistency_counts import ConsistencyReader
 from gateway.extensions.audits.index_audit import IndexAudit
 from index.jobs.job_queue import ClaimedJob, JobLease
 from ingest.worker import schedule
-from ingest.worker.job_progress import report_progress
 
 _LOGGED_MAX = 20
 

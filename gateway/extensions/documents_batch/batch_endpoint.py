@@ -22,6 +22,7 @@ from gateway.extension import (
     write_answer,
 )
 from gateway.extensions._batches.lines import lines_of
+from gateway.extensions._batches.write_batches import batches
 from gateway.extensions.documents_batch.batch_schemas import BatchLine
 from index.errors import (
     BudgetSpent,
@@ -31,7 +32,6 @@ from index.errors import (
     QueueFull,
     SourceReserved,
 )
-from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 
 

@@ -17,6 +17,7 @@ from gateway.extension import (
     schemas,
 )
 from gateway.extensions._batches.lines import lines_of
+from gateway.extensions._batches.write_batches import batches
 from gateway.extensions._records import faq_text
 from gateway.extensions.faqs import faq_csv, faq_document, faq_store
 from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads
@@ -24,7 +25,6 @@ from gateway.extensions.faqs.faq_schemas import FaqImported, FaqLine
 from gateway.extensions.faqs.import_line import ImportLine
 from gateway.extensions.faqs.page_stream import PageStream
 from index.errors import DatabaseUnavailable
-from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 
 _NDJSON = "application/x-ndjson"

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.extension import WorkerServices
+from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
 from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.jobs.job_queue import ClaimedJob, NewJob
 from ingest.errors import JobRefused
-from ingest.worker.job_progress import report_progress
 
 BACKFILL = "embeddings.backfill"  # the kind of the job
 

@@ -6,9 +6,9 @@ from typing import Any
 import structlog
 
 from gateway.extension import WorkerServices
+from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions.reembed.analyser_migration import AnalyserMigration
 from index.jobs.job_queue import ClaimedJob
-from ingest.worker.job_progress import report_progress
 
 _PAGE_DOCUMENTS = 100  # a starting value, not measured
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.errors import Saturated
+from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions._sources.source_store import StoredSource
 from gateway.extensions._sources.sync.pruning import PrunePolicy
 from gateway.extensions._sources.sync.report import Report
@@ -14,7 +15,6 @@ from index.errors import IndexStoreError, JobLost
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import JobRefused
 from ingest.worker import job_slot
-from ingest.worker.job_progress import report_progress
 
 _REFUSED_LISTED_MAX = 20
 

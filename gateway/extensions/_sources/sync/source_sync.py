@@ -18,6 +18,7 @@ from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from common import background_tasks
+from gateway.extensions._batches.write_batches import batches
 from gateway.extensions._sources.source import (
     BlankItem,
     Item,
@@ -39,7 +40,6 @@ from ingest.errors import (
     JobRefused,
     PublishingRefused,
 )
-from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 

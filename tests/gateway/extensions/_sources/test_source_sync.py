@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cache.protocol import Revisions
+from gateway.extensions._batches.write_batches import DOCUMENTS_MAX
 from gateway.extensions._sources.folder import FolderSource
 from gateway.extensions._sources.skipped import BLANK
 from gateway.extensions._sources.source import Defaults, Item, RefusedItem, SkippedFiles
@@ -21,7 +22,6 @@ from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
-from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.writer import Writer
 from tests.index.support.samples import (
     AbsentEmbedder,

@@ -12,6 +12,7 @@ import pytest
 
 from common.command_errors import CommandError
 from gateway.cli import operations
+from gateway.extensions._batches.write_batches import DOCUMENTS_MAX
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.import_.archive import archive_export
@@ -24,7 +25,6 @@ from index.documents.event_versions import Reading
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_deletion import TenantDeletion
 from ingest.errors import NotImportable
-from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.revision import Put
 from tests.gateway.support.commands import command, environment_of, succeeds
 from tests.gateway.support.gateways import Caller, Gateway

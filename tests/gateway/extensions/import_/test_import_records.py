@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gateway.cli import operations
+from gateway.extensions._batches.write_batches import DOCUMENTS_MAX
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions._sources.sync.report import Report
@@ -22,7 +23,6 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from ingest.write.batch import DOCUMENTS_MAX
 from tests.gateway.support.commands import command, refused, succeeds
 from tests.gateway.support.gateways import Gateway
 from tests.gateway.support.module_gateway import *  # noqa: F403  the fixtures

@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.write.batch import CHARACTERS_MAX, DOCUMENTS_MAX, batches
+from gateway.extensions._batches.write_batches import CHARACTERS_MAX, DOCUMENTS_MAX, batches
 
 sizes = st.lists(st.integers(0, 2_000) | st.integers(0, 2 * CHARACTERS_MAX), max_size=300)
 

@@ -1,0 +1,1 @@
+"""What several extensions use for their jobs."""
