@@ -26,7 +26,7 @@ UNSHARED = {
     ("gateway/api/app.py", "to_thread"): (1, _START),
     ("gateway/extensions/answers/extension.py", "to_thread"): (1, _START),
     ("gateway/extensions/receipts/extension.py", "to_thread"): (1, _START),
-    ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
+    ("gateway/extensions/openapi/extension.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/mcp/lazy_module.py", "to_thread"): (1, _ONCE),
     ("gateway/background/warm_up.py", "to_thread"): (2, _BACKGROUND),
     ("gateway/extensions/_gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
