@@ -164,7 +164,9 @@ async def test_workers_that_share_a_folder_answer_as_the_tables_do_after_every_c
         residence(index.database, *index.embedders, folder=folder, in_region=in_region) as one,
         residence(index.database, *index.embedders, folder=folder, in_region=in_region) as other,
     ):
-        for _ in range(STEPS):
+        for step in range(4 * STEPS):
+            if step >= STEPS and (one.events + other.events)["compacted"] > 3:
+                break  # a slow machine compacts more changes at once
             await index.happen()
             for _ in range(SEARCHES // 2):
                 scope, query = story.scope(story.random.choice(HOMES)), story.query()
@@ -175,7 +177,7 @@ async def test_workers_that_share_a_folder_answer_as_the_tables_do_after_every_c
         events = one.events + other.events
     assert all(bool(each.in_memory) == in_region for each in (one, other))
     assert events["mapped"] > 3
-    assert events["compacted"] > 0  # a slow machine compacts more changes at once
+    assert events["compacted"] > 3
     assert events["followed"] > STEPS / 2
     assert events["outdated"] < STEPS / 2
 
