@@ -3,15 +3,18 @@
 Nor is a call of C in a thread, which holds the interpreter as long.
 The client is a thread, so that all of a step is the worker's. Its processor time counts, not the
 time that others' threads take from it; and of several tries the quickest, as the first ones load
-what a call needs.
+what a call needs. Beside a busy process the same call takes some times as long, by its page faults:
+what is long is tried for as long as such a process may last.
 """
 
 import asyncio
 import http.client
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -37,6 +40,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 STEP_S_MAX = 0.01
 TRIES = 8
+TRIES_S = 60.0
 DOCUMENTS = 60
 LONGEST_BYTES = 1_000_000  # of a body; longer ones are only more of the same
 SCHEMAS: Mapping[str, Any] = openapi_document.document(ROUTES)["components"]["schemas"]
@@ -140,15 +144,15 @@ async def longest_hold_s(
 
     body_of: of each try, so that no cache has the answer.
     """
-    least_s = np.inf
-    for number in range(TRIES):
+    least_s, until_s = np.inf, time.monotonic() + TRIES_S
+    for number in count():
         body = body_of(number)
         calls.reset()
         async with LongestStep() as step:
             status = await asyncio.to_thread(send, caller, method, path, body, media_type)
         assert status in statuses or not statuses, (path, status)
         least_s = min(least_s, max(step.seconds, calls.seconds))
-        if least_s < STEP_S_MAX:
+        if least_s < STEP_S_MAX or (number >= TRIES and time.monotonic() > until_s):
             break
     return least_s
 
