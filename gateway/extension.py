@@ -19,8 +19,6 @@ from starlette.responses import Response
 
 from common.command_errors import CommandError as CommandError
 from common.command_errors import refused_call as refused_call
-from gateway.admin.admin_services import AdminServices as AdminServices
-from gateway.admin.key_schemas import KeyBody as KeyBody
 from gateway.admin.tenant_schemas import TenantAnswer as TenantAnswer
 from gateway.admin.tenant_schemas import TenantBody as TenantBody
 from gateway.auth import protected_resource as protected_resource
@@ -28,7 +26,9 @@ from gateway.auth.authenticated_request import AuthenticatedRequest as Authentic
 from gateway.auth.authenticator import Authenticator as Authenticator
 from gateway.auth.authenticator import utc_now as utc_now
 from gateway.auth.credentials import key_digest as key_digest
+from gateway.auth.credentials import make_key as make_key
 from gateway.auth.credentials import make_secret as make_secret
+from gateway.auth.credentials import narrow_token as narrow_token
 from gateway.auth.credentials import new_id as new_id
 from gateway.auth.freshness import MIN_REVISION as MIN_REVISION
 from gateway.auth.freshness import MIN_REVISION_PATTERN as MIN_REVISION_PATTERN
@@ -99,6 +99,7 @@ from gateway.http.request.request_context import full_scope_of as full_scope_of
 from gateway.http.responses import STRONG_HEADER as STRONG_HEADER
 from gateway.http.responses import RawResponse as RawResponse
 from gateway.http.responses import cache_headers as cache_headers
+from gateway.http.responses import encoded_page as encoded_page
 from gateway.http.responses import json_response as json_response
 from gateway.http.responses import queued_body as queued_body
 from gateway.http.responses import queued_response as queued_response

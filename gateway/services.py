@@ -13,9 +13,8 @@ from pydantic import BaseModel
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
+from cache.singleflight import Singleflight
 from common.suspend_aware_clock import suspend_aware_s
-from gateway.admin import admin_services
-from gateway.admin.admin_services import AdminServices
 from gateway.auth import authenticator
 from gateway.auth.authenticator import WebTokenVerifier
 from gateway.auth.web_token_kind import WebTokens
@@ -39,6 +38,7 @@ from gateway.monitoring.tracing import MakeTracing, Tracing
 from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import AccessRecorders, OpenAccessLog, ReadLog
+from gateway.recording.usage_meter import UsageMeter
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.reranker_kinds import ConfiguredReranker
@@ -74,6 +74,7 @@ Contribution = TypeVar("Contribution")
 class Services:
     """The services of each room, in one worker process, and of each extension by its name.
 
+    readiness: the probe of PostgreSQL that is under way.
     routes: all calls of the API, where it is served.
     mcp_methods, mcp_tools: of extensions, by name, each with the services that it gets.
     contributions: of extensions to others, each with the settings of its own.
@@ -85,10 +86,12 @@ class Services:
     caches: CacheServices
     search: SearchServices
     documents: DocumentServices
-    admin: AdminServices
     worker: WorkerServices
+    usage_meter: UsageMeter
+    warm_up: WarmUp
     state_sampler: StateSampler
     contributions: Sequence[tuple[object, BaseModel]]
+    readiness: Singleflight[bool] = field(default_factory=Singleflight)
     routes: list[ApiRoute[Any]] = field(default_factory=list)
     extensions: dict[str, Any] = field(default_factory=dict)
     mcp_methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
@@ -314,7 +317,6 @@ async def _join_rooms(
             caches=caches,
             search=search,
             documents=documents,
-            admin=admin_services.build(settings, metrics, stores, store, usage, warm_up),
             worker=worker_services.build(
                 settings,
                 metrics.work,
@@ -323,6 +325,8 @@ async def _join_rooms(
                 documents,
                 tracing,
             ),
+            usage_meter=usage,
+            warm_up=warm_up,
             state_sampler=StateSampler(
                 metrics.state,
                 stores.jobs,

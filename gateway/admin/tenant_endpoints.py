@@ -2,17 +2,17 @@
 
 from starlette.responses import Response
 
-from gateway.admin.admin_services import AdminServices
 from gateway.admin.tenant_schemas import TenantAnswer, TenantBody
 from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
 from gateway.problems import problems
+from gateway.stores import Stores
 
 
-async def create_tenant(context: RequestContext[AdminServices]) -> Response:
+async def create_tenant(context: RequestContext[Stores]) -> Response:
     body = await context.parse_body(TenantBody)
     name = body.name or body.id
-    if not await context.services.stores.tenants.create(body.id, name):
+    if not await context.services.tenants.create(body.id, name):
         raise problems.conflict(
             "id", "A tenant with this identifier exists. Choose another identifier."
         )

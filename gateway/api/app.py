@@ -111,7 +111,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running("gateway"))
-                await background.enter_async_context(services.admin.warm_up.running())
+                await background.enter_async_context(services.warm_up.running())
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (
                         run_in_background,  # most gateways leave jobs to `nearhit worker`

@@ -4,8 +4,8 @@ import asyncio
 
 from starlette.responses import Response
 
-from gateway.admin.admin_services import AdminServices
 from gateway.http.request.request_context import RequestContext
+from gateway.services import Services
 from index.errors import DatabaseUnavailable
 
 _JSON = "application/json"
@@ -18,7 +18,7 @@ async def healthz(_: RequestContext[object]) -> Response:
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
-async def readyz(context: RequestContext[AdminServices]) -> Response:
+async def readyz(context: RequestContext[Services]) -> Response:
     """200 if PostgreSQL answers in time too; Redis need not, because searches work without it.
 
     `warm` says whether the worker has loaded all that it loads after its start. A balancer need not
@@ -33,14 +33,14 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
     except TimeoutError:
         raise DatabaseUnavailable(f"PostgreSQL is silent for {READY_S_MAX:g} s") from None
     warm = b"true" if services.warm_up.is_done else b"false"
-    redis = _REFUSED if services.store.is_refused else b""
+    redis = _REFUSED if services.caches.store.is_refused else b""
     return Response(b'{"status":"ready","warm":%b%b}' % (warm, redis), media_type=_JSON)
 
 
-async def get_metrics(context: RequestContext[AdminServices]) -> Response:
+async def get_metrics(context: RequestContext[Services]) -> Response:
     """In OpenMetrics, which has exemplars, if the header `Accept` asks for it."""
     accept = context.trace.headers.get(b"accept", b"").decode("latin-1")
-    metrics = context.services.metrics
+    metrics = context.services.http.metrics
     metrics.flush()
     body, media_type = await context.threads.run(metrics.registry.exposition, accept)
     return Response(body, headers={"content-type": media_type})

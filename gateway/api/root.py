@@ -7,7 +7,6 @@ from pydantic import Field, create_model
 from starlette.responses import Response
 
 from common.version import VERSION
-from gateway.admin.admin_services import AdminServices
 from gateway.bodies.schemas import Body
 from gateway.http.request.request_context import RequestContext
 from gateway.http.responses import json_response
@@ -34,10 +33,10 @@ def answer_with(fields: Mapping[str, Any]) -> type[RootAnswer]:
 
 def answering(
     answer: RootAnswer, home: str
-) -> Callable[[RequestContext[AdminServices]], Awaitable[Response]]:
+) -> Callable[[RequestContext[object]], Awaitable[Response]]:
     """home: the page that a browser is led to, if there is one."""
 
-    async def get_root(context: RequestContext[AdminServices]) -> Response:
+    async def get_root(context: RequestContext[object]) -> Response:
         accepted = context.request.headers.get("accept", "")
         if home and "text/html" in accepted:
             return Response(status_code=303, headers={"Location": home, "Vary": "Accept"})

@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from common.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
 from common.command_errors import CommandError
-from gateway.admin.key_schemas import KeyBody
-from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.configured import (
     configured_embedders,
@@ -32,7 +30,7 @@ from index.postgres import database
 from index.postgres.database import Database
 from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
-from index.tenants.keys import KeyStore
+from index.tenants.keys import KeyStore, NewKey
 from index.tenants.tenant_store import TenantStore
 
 T = TypeVar("T")
@@ -136,27 +134,15 @@ async def _acting(
             yield resource
 
 
-async def create_key(settings: Settings, body: KeyBody) -> str:
-    """Create a key and return its secret, which can't be shown again."""
-    key, record = make_key(
-        subject=body.subject,
-        name=body.name,
-        groups=body.groups,
-        roles=body.roles,
-        scopes=body.scopes,
-        expires_at=body.expires_at,
-    )
-    assert body.tenant is not None
+async def store_key(settings: Settings, tenant: str, key: NewKey) -> None:
+    """Raises `CommandError` if there is no such tenant, or the subject is suspended."""
     async with open_database(settings) as database:
         try:
-            is_created = await KeyStore(database).create(body.tenant, record)
+            is_created = await KeyStore(database).create(tenant, key)
         except SubjectSuspended as suspended:
             raise CommandError(str(suspended)) from None
         if not is_created:
-            raise CommandError(
-                f"there is no tenant {body.tenant}: run `nearhit tenant create {body.tenant}`"
-            )
-    return key
+            raise CommandError(f"there is no tenant {tenant}: run `nearhit tenant create {tenant}`")
 
 
 async def work(settings: Settings, interval_s: float) -> None:

@@ -125,70 +125,6 @@ class Client(Transport):
             headers=headers,
         )
 
-    def create_key(
-        self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
-    ) -> types.KeyAnswer:
-        """Create a key: the operator for any tenant, an admin for its own."""
-        return self.call("POST", "/v1/keys", body=fields, headers=headers)
-
-    def list_keys(
-        self, *, cursor: str | None = None, tenant: str | None = None, headers: Headers = None
-    ) -> types.KeysAnswer:
-        """List a tenant's keys, including revoked ones, without secrets."""
-        return self.call(
-            "GET", "/v1/keys", query={"cursor": cursor, "tenant": tenant}, headers=headers
-        )
-
-    def rotate_key(
-        self, key_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RotateBody]
-    ) -> types.KeyAnswer:
-        """Replace a key by a new one; both are valid during the overlap."""
-        return self.call("POST", f"/v1/keys/{in_path(key_id)}/rotate", body=fields, headers=headers)
-
-    def revoke_key(self, key_id: str, /, *, headers: Headers = None) -> None:
-        """Revoke a key and its tokens from the next request on."""
-        self.call("DELETE", f"/v1/keys/{in_path(key_id)}", headers=headers)
-
-    def create_token(
-        self, *, headers: Headers = None, **fields: Unpack[types.TokenBody]
-    ) -> types.TokenAnswer:
-        """Create a token with narrower rights than the caller's, for an agent."""
-        return self.call("POST", "/v1/tokens", body=fields, headers=headers)
-
-    def list_tokens(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.TokensAnswer:
-        """List tokens that work: the subject's own, for an admin's key the tenant's."""
-        return self.call("GET", "/v1/tokens", query={"cursor": cursor}, headers=headers)
-
-    def revoke_token(self, key_id: str, /, *, headers: Headers = None) -> None:
-        """Revoke a token of the caller, and the tokens made with it."""
-        self.call("DELETE", f"/v1/tokens/{in_path(key_id)}", headers=headers)
-
-    def list_groups(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.GroupsAnswer:
-        """List the groups that were given members; not those that only keys name."""
-        return self.call("GET", "/v1/groups", query={"cursor": cursor}, headers=headers)
-
-    def list_members(
-        self, group: str, /, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.MembersAnswer:
-        """List the members of a group."""
-        return self.call(
-            "GET", f"/v1/groups/{in_path(group)}/members", query={"cursor": cursor}, headers=headers
-        )
-
-    def add_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
-        """Add a member to a group of the tenant."""
-        self.call("PUT", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers)
-
-    def remove_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
-        """Remove a member from a group of the tenant."""
-        self.call(
-            "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
-        )
-
     def explain_access(
         self, document_id: str, /, *, subject: str, headers: Headers = None
     ) -> types.AccessExplained:
@@ -526,6 +462,70 @@ class Client(Transport):
         """Get waiting, running and failed jobs and the index lag, by source."""
         return self.call("GET", "/v1/ingest/status", headers=headers)
 
+    def create_key(
+        self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
+    ) -> types.KeyAnswer:
+        """Create a key: the operator for any tenant, an admin for its own."""
+        return self.call("POST", "/v1/keys", body=fields, headers=headers)
+
+    def list_keys(
+        self, *, cursor: str | None = None, tenant: str | None = None, headers: Headers = None
+    ) -> types.KeysAnswer:
+        """List a tenant's keys, including revoked ones, without secrets."""
+        return self.call(
+            "GET", "/v1/keys", query={"cursor": cursor, "tenant": tenant}, headers=headers
+        )
+
+    def rotate_key(
+        self, key_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RotateBody]
+    ) -> types.KeyAnswer:
+        """Replace a key by a new one; both are valid during the overlap."""
+        return self.call("POST", f"/v1/keys/{in_path(key_id)}/rotate", body=fields, headers=headers)
+
+    def revoke_key(self, key_id: str, /, *, headers: Headers = None) -> None:
+        """Revoke a key and its tokens from the next request on."""
+        self.call("DELETE", f"/v1/keys/{in_path(key_id)}", headers=headers)
+
+    def create_token(
+        self, *, headers: Headers = None, **fields: Unpack[types.TokenBody]
+    ) -> types.TokenAnswer:
+        """Create a token with narrower rights than the caller's, for an agent."""
+        return self.call("POST", "/v1/tokens", body=fields, headers=headers)
+
+    def list_tokens(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.TokensAnswer:
+        """List tokens that work: the subject's own, for an admin's key the tenant's."""
+        return self.call("GET", "/v1/tokens", query={"cursor": cursor}, headers=headers)
+
+    def revoke_token(self, key_id: str, /, *, headers: Headers = None) -> None:
+        """Revoke a token of the caller, and the tokens made with it."""
+        self.call("DELETE", f"/v1/tokens/{in_path(key_id)}", headers=headers)
+
+    def list_groups(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.GroupsAnswer:
+        """List the groups that were given members; not those that only keys name."""
+        return self.call("GET", "/v1/groups", query={"cursor": cursor}, headers=headers)
+
+    def list_members(
+        self, group: str, /, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.MembersAnswer:
+        """List the members of a group."""
+        return self.call(
+            "GET", f"/v1/groups/{in_path(group)}/members", query={"cursor": cursor}, headers=headers
+        )
+
+    def add_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
+        """Add a member to a group of the tenant."""
+        self.call("PUT", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers)
+
+    def remove_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
+        """Remove a member from a group of the tenant."""
+        self.call(
+            "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
+        )
+
     def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
         """List the types of problems, with causes and remedies."""
         return self.call("GET", "/v1/problems", headers=headers)
@@ -817,74 +817,6 @@ class AsyncClient(AsyncTransport):
             "/v1/tenants",
             query={"contains": contains, "cursor": cursor, "order": order},
             headers=headers,
-        )
-
-    async def create_key(
-        self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
-    ) -> types.KeyAnswer:
-        """Create a key: the operator for any tenant, an admin for its own."""
-        return await self.call("POST", "/v1/keys", body=fields, headers=headers)
-
-    async def list_keys(
-        self, *, cursor: str | None = None, tenant: str | None = None, headers: Headers = None
-    ) -> types.KeysAnswer:
-        """List a tenant's keys, including revoked ones, without secrets."""
-        return await self.call(
-            "GET", "/v1/keys", query={"cursor": cursor, "tenant": tenant}, headers=headers
-        )
-
-    async def rotate_key(
-        self, key_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RotateBody]
-    ) -> types.KeyAnswer:
-        """Replace a key by a new one; both are valid during the overlap."""
-        return await self.call(
-            "POST", f"/v1/keys/{in_path(key_id)}/rotate", body=fields, headers=headers
-        )
-
-    async def revoke_key(self, key_id: str, /, *, headers: Headers = None) -> None:
-        """Revoke a key and its tokens from the next request on."""
-        await self.call("DELETE", f"/v1/keys/{in_path(key_id)}", headers=headers)
-
-    async def create_token(
-        self, *, headers: Headers = None, **fields: Unpack[types.TokenBody]
-    ) -> types.TokenAnswer:
-        """Create a token with narrower rights than the caller's, for an agent."""
-        return await self.call("POST", "/v1/tokens", body=fields, headers=headers)
-
-    async def list_tokens(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.TokensAnswer:
-        """List tokens that work: the subject's own, for an admin's key the tenant's."""
-        return await self.call("GET", "/v1/tokens", query={"cursor": cursor}, headers=headers)
-
-    async def revoke_token(self, key_id: str, /, *, headers: Headers = None) -> None:
-        """Revoke a token of the caller, and the tokens made with it."""
-        await self.call("DELETE", f"/v1/tokens/{in_path(key_id)}", headers=headers)
-
-    async def list_groups(
-        self, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.GroupsAnswer:
-        """List the groups that were given members; not those that only keys name."""
-        return await self.call("GET", "/v1/groups", query={"cursor": cursor}, headers=headers)
-
-    async def list_members(
-        self, group: str, /, *, cursor: str | None = None, headers: Headers = None
-    ) -> types.MembersAnswer:
-        """List the members of a group."""
-        return await self.call(
-            "GET", f"/v1/groups/{in_path(group)}/members", query={"cursor": cursor}, headers=headers
-        )
-
-    async def add_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
-        """Add a member to a group of the tenant."""
-        await self.call(
-            "PUT", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
-        )
-
-    async def remove_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
-        """Remove a member from a group of the tenant."""
-        await self.call(
-            "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
         )
 
     async def explain_access(
@@ -1237,6 +1169,74 @@ class AsyncClient(AsyncTransport):
     async def get_status(self, *, headers: Headers = None) -> types.StatusAnswer:
         """Get waiting, running and failed jobs and the index lag, by source."""
         return await self.call("GET", "/v1/ingest/status", headers=headers)
+
+    async def create_key(
+        self, *, headers: Headers = None, **fields: Unpack[types.KeyBody]
+    ) -> types.KeyAnswer:
+        """Create a key: the operator for any tenant, an admin for its own."""
+        return await self.call("POST", "/v1/keys", body=fields, headers=headers)
+
+    async def list_keys(
+        self, *, cursor: str | None = None, tenant: str | None = None, headers: Headers = None
+    ) -> types.KeysAnswer:
+        """List a tenant's keys, including revoked ones, without secrets."""
+        return await self.call(
+            "GET", "/v1/keys", query={"cursor": cursor, "tenant": tenant}, headers=headers
+        )
+
+    async def rotate_key(
+        self, key_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RotateBody]
+    ) -> types.KeyAnswer:
+        """Replace a key by a new one; both are valid during the overlap."""
+        return await self.call(
+            "POST", f"/v1/keys/{in_path(key_id)}/rotate", body=fields, headers=headers
+        )
+
+    async def revoke_key(self, key_id: str, /, *, headers: Headers = None) -> None:
+        """Revoke a key and its tokens from the next request on."""
+        await self.call("DELETE", f"/v1/keys/{in_path(key_id)}", headers=headers)
+
+    async def create_token(
+        self, *, headers: Headers = None, **fields: Unpack[types.TokenBody]
+    ) -> types.TokenAnswer:
+        """Create a token with narrower rights than the caller's, for an agent."""
+        return await self.call("POST", "/v1/tokens", body=fields, headers=headers)
+
+    async def list_tokens(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.TokensAnswer:
+        """List tokens that work: the subject's own, for an admin's key the tenant's."""
+        return await self.call("GET", "/v1/tokens", query={"cursor": cursor}, headers=headers)
+
+    async def revoke_token(self, key_id: str, /, *, headers: Headers = None) -> None:
+        """Revoke a token of the caller, and the tokens made with it."""
+        await self.call("DELETE", f"/v1/tokens/{in_path(key_id)}", headers=headers)
+
+    async def list_groups(
+        self, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.GroupsAnswer:
+        """List the groups that were given members; not those that only keys name."""
+        return await self.call("GET", "/v1/groups", query={"cursor": cursor}, headers=headers)
+
+    async def list_members(
+        self, group: str, /, *, cursor: str | None = None, headers: Headers = None
+    ) -> types.MembersAnswer:
+        """List the members of a group."""
+        return await self.call(
+            "GET", f"/v1/groups/{in_path(group)}/members", query={"cursor": cursor}, headers=headers
+        )
+
+    async def add_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
+        """Add a member to a group of the tenant."""
+        await self.call(
+            "PUT", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
+        )
+
+    async def remove_member(self, group: str, subject: str, /, *, headers: Headers = None) -> None:
+        """Remove a member from a group of the tenant."""
+        await self.call(
+            "DELETE", f"/v1/groups/{in_path(group)}/members/{in_path(subject)}", headers=headers
+        )
 
     async def list_problem_types(self, *, headers: Headers = None) -> types.ProblemTypesAnswer:
         """List the types of problems, with causes and remedies."""

@@ -11,10 +11,9 @@ from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from common.command_errors import CommandError
-from gateway.admin.admin_services import AdminServices
+from gateway.admin import caller_endpoint, caller_schemas, tenant_endpoints, tenant_schemas
 from gateway.api import health, root
 from gateway.api.root import RootAnswer
-from gateway.api.routes import admin
 from gateway.bodies.schemas import QueuedAnswer
 from gateway.documents import (
     deletion,
@@ -25,11 +24,12 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.extension import Extension
 from gateway.http.request import parameters
-from gateway.http.route import ApiRoute
+from gateway.http.route import ApiRoute, body_limit
 from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
+from gateway.stores import Stores
 
 RoomServices = TypeVar("RoomServices")
 RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
@@ -120,7 +120,29 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
     ),
 )
 
-_OPERATION: tuple[ApiRoute[AdminServices], ...] = (
+_ADMIN: tuple[ApiRoute[Stores], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/caller",
+        caller_endpoint.get_caller,
+        needs="reader",
+        summary="Get the principal that the credential stands for",
+        answer=caller_schemas.CallerAnswer,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/tenants",
+        tenant_endpoints.create_tenant,
+        needs="operator",
+        summary="Create a tenant",
+        body=tenant_schemas.TenantBody,
+        body_bytes_max=body_limit(65_536),
+        answer=tenant_schemas.TenantAnswer,
+        status=201,
+    ),
+)
+
+_OPERATION: tuple[ApiRoute[Services], ...] = (
     ApiRoute(
         "GET",
         "/",
@@ -163,8 +185,8 @@ def _in_room(
 _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
-    *_in_room(lambda services: services.admin, _OPERATION),
-    *_in_room(lambda services: services.admin, admin.ROUTES),
+    *_in_room(lambda services: services, _OPERATION),
+    *_in_room(lambda services: services.stores, _ADMIN),
 )
 
 

@@ -2,25 +2,25 @@
 
 from datetime import date
 
-from gateway.extension import AdminServices, utc_now
+from gateway.extension import Services, utc_now
 from gateway.extensions._tenants.amount_schemas import QuotaAnswer, QuotasAnswer
 from index.model.quota import Quotas, StoredAmounts
 from index.tenants.usage import MonthlyUsage
 
 
-async def month_of(services: AdminServices, tenant: str) -> MonthlyUsage:
+async def month_of(services: Services, tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
     month = await services.stores.usage.month(tenant, await current_month(services))
     return MonthlyUsage(month.cost, budget_of(services, month))
 
 
-async def current_month(services: AdminServices) -> date:
+async def current_month(services: Services) -> date:
     """The month's first day, once the usage that this process has counted is stored."""
     await services.usage_meter.pending.flush()
     return utc_now().date().replace(day=1)
 
 
-def budget_of(services: AdminServices, month: MonthlyUsage) -> float | None:
+def budget_of(services: Services, month: MonthlyUsage) -> float | None:
     """The limit that applies: the tenant's own, or that of all tenants."""
     return services.settings.budget_month if month.budget is None else month.budget
 

@@ -20,7 +20,7 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[ActivityServi
     async with statistics.pending.background_flush():
         search.answer_log.question_watchers.append(statistics.watch)
         search.answer_log.audit_watchers.append(statistics.audited)
-        yield ActivityServices(services.admin, services.stores, statistics, store)
+        yield ActivityServices(services, services.stores, statistics, store)
 
 
 EXTENSION = Extension(

@@ -27,7 +27,7 @@ async def get_usage(context: RequestContext[ActivityServices]) -> Response:
     )
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
-    month = await month_of(services.admin, tenant)
+    month = await month_of(services.gateway, tenant)
     days = await ShownUsage(services.stores.database).days(tenant, first, last)
     return json_response(
         UsageAnswer(

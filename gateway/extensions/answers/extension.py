@@ -71,7 +71,7 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[AnswerService
 
 def _generator(services: Services) -> tuple[AnswerGenerator | None, OnClose]:
     """And what closes its client; None without a language model."""
-    settings, check_budget = services.settings, services.admin.usage_meter.check
+    settings, check_budget = services.settings, services.usage_meter.check
     if settings.chat_model_of("answer") is None:
         return None, ()
     instruction = models.read_prompt(settings, "answer", prompt_quoting.MARK)

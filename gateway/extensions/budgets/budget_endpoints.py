@@ -5,8 +5,8 @@ from dataclasses import asdict
 from starlette.responses import Response
 
 from gateway.extension import (
-    AdminServices,
     RequestContext,
+    Services,
     json_response,
     problems,
     utc_now,
@@ -17,7 +17,7 @@ from gateway.extensions.budgets.budget_store import BudgetStore
 from index.model.quota import Quotas
 
 
-async def get_budget(context: RequestContext[AdminServices]) -> Response:
+async def get_budget(context: RequestContext[Services]) -> Response:
     """The tenant's own budget, as `put_budget` takes it."""
     tenant = await own_tenant(context)
     if not await context.services.stores.tenants.exists(tenant):
@@ -26,7 +26,7 @@ async def get_budget(context: RequestContext[AdminServices]) -> Response:
     return json_response(BudgetBody(budget_month=month.budget))
 
 
-async def put_budget(context: RequestContext[AdminServices]) -> Response:
+async def put_budget(context: RequestContext[Services]) -> Response:
     """Set the budget and run the jobs that waited for it."""
     tenant = named_tenant(context)
     body = await context.parse_body(BudgetBody)
@@ -38,7 +38,7 @@ async def put_budget(context: RequestContext[AdminServices]) -> Response:
     return Response(status_code=204)
 
 
-async def get_quotas(context: RequestContext[AdminServices]) -> Response:
+async def get_quotas(context: RequestContext[Services]) -> Response:
     """The tenant's own quotas, as `put_quotas` takes them."""
     own = await context.services.stores.quotas.own(await own_tenant(context))
     if own is None:
@@ -46,7 +46,7 @@ async def get_quotas(context: RequestContext[AdminServices]) -> Response:
     return json_response(QuotasBody(**asdict(own)))
 
 
-async def put_quotas(context: RequestContext[AdminServices]) -> Response:
+async def put_quotas(context: RequestContext[Services]) -> Response:
     """Set all quotas; a write that is being committed is compared with the earlier ones."""
     tenant = named_tenant(context)
     body = await context.parse_body(QuotasBody)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel
 
-from gateway.extension import AdminServices, ApiRoute, Extension, Services, body_limit
+from gateway.extension import ApiRoute, Extension, Services, body_limit
 from gateway.extensions.budgets.budget_endpoints import (
     get_budget,
     get_quotas,
@@ -14,7 +14,7 @@ from gateway.extensions.budgets.budget_endpoints import (
 )
 from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
 
-_ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+_ROUTES: tuple[ApiRoute[Services], ...] = (
     ApiRoute(
         "GET",
         "/v1/tenants/{tenant}/budget",
@@ -55,8 +55,8 @@ _ROUTES: tuple[ApiRoute[AdminServices], ...] = (
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseModel) -> AsyncIterator[AdminServices]:
-    yield services.admin
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[Services]:
+    yield services
 
 
 EXTENSION = Extension(

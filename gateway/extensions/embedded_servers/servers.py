@@ -124,7 +124,7 @@ def runs_jobs(settings: "Settings") -> bool:
 async def _valid_credentials(settings: "Settings", stored: Credentials | None) -> Credentials:
     """The stored credentials if their key is still valid, else new ones."""
     from gateway.cli import operations
-    from gateway.extension import KeyBody, key_digest, make_secret
+    from gateway.extension import key_digest, make_key, make_secret
     from index.tenants.principals import PrincipalStore
     from index.tenants.tenant_store import TenantStore
 
@@ -132,11 +132,9 @@ async def _valid_credentials(settings: "Settings", stored: Credentials | None) -
         if stored is not None and await PrincipalStore(database).holder_at(key_digest(stored.key)):
             return stored
         await TenantStore(database).create(_TENANT, "The tenant to begin with")
-    body = KeyBody(tenant=_TENANT, subject="me", roles=("reader", "writer", "admin"))
-    return Credentials(
-        admin_key=stored.admin_key if stored else make_secret(),
-        key=await operations.create_key(settings, body),
-    )
+    key, record = make_key(subject="me", roles=("reader", "writer", "admin"))
+    await operations.store_key(settings, _TENANT, record)
+    return Credentials(admin_key=stored.admin_key if stored else make_secret(), key=key)
 
 
 def _curl_command(url: str, key: str, path: Path) -> str:

@@ -6,7 +6,7 @@ from typing import get_args
 
 from pydantic import BaseModel
 
-from gateway.extension import AdminServices, ApiRoute, Extension, Services, parameters
+from gateway.extension import ApiRoute, Extension, Services, parameters
 from gateway.extensions.jobs.job_endpoints import (
     drop_job,
     get_job,
@@ -17,7 +17,7 @@ from gateway.extensions.jobs.job_endpoints import (
 from gateway.extensions.jobs.job_schemas import JobAnswer, JobsAnswer, StatusAnswer
 from gateway.extensions.jobs.job_store import State
 
-_ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+_ROUTES: tuple[ApiRoute[Services], ...] = (
     ApiRoute(
         "GET",
         "/v1/jobs",
@@ -68,8 +68,8 @@ _ROUTES: tuple[ApiRoute[AdminServices], ...] = (
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseModel) -> AsyncIterator[AdminServices]:
-    yield services.admin
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[Services]:
+    yield services
 
 
 EXTENSION = Extension(

@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from gateway.extension import (
     TENANT_VISIBLE_KINDS,
-    AdminServices,
     AuthenticatedRequest,
     RequestContext,
+    Services,
     json_response,
     maker_for_admin,
     problems,
@@ -35,7 +35,7 @@ _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
 
 
-async def list_jobs(context: RequestContext[AdminServices]) -> Response:
+async def list_jobs(context: RequestContext[Services]) -> Response:
     """List jobs, newest first; `cursor` is the `cursor` of the previous page."""
     caller = await context.authenticate()
     query = context.request.query_params
@@ -65,7 +65,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def get_job(context: RequestContext[AdminServices]) -> Response:
+async def get_job(context: RequestContext[Services]) -> Response:
     """The operator sees jobs that belong to no tenant: deletions of tenants."""
     if context.is_operator:
         job = await _jobs(context).get(PUBLIC, _job_id(context))
@@ -75,7 +75,7 @@ async def get_job(context: RequestContext[AdminServices]) -> Response:
     return json_response(JobAnswer.of(await _job(context, await context.authenticate())))
 
 
-async def replay_job(context: RequestContext[AdminServices]) -> Response:
+async def replay_job(context: RequestContext[Services]) -> Response:
     """Queue a failed job again with all its attempts; it keeps the rights of its creator."""
     caller = await context.authenticate()
     job = await _job(context, caller)
@@ -86,7 +86,7 @@ async def replay_job(context: RequestContext[AdminServices]) -> Response:
     return json_response(JobAnswer.of(await _job(context, caller)))
 
 
-async def drop_job(context: RequestContext[AdminServices]) -> Response:
+async def drop_job(context: RequestContext[Services]) -> Response:
     caller = await context.authenticate()
     job = await _job(context, caller)
     if not await _jobs(context).delete(caller.principal.tenant, job.job_id):
@@ -94,7 +94,7 @@ async def drop_job(context: RequestContext[AdminServices]) -> Response:
     return Response(status_code=204)
 
 
-async def get_status(context: RequestContext[AdminServices]) -> Response:
+async def get_status(context: RequestContext[Services]) -> Response:
     """What waits, runs and has failed, by source, and how far the index is behind."""
     caller = await context.authenticate()
     await context.services.usage_meter.pending.flush()
@@ -119,7 +119,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
+async def _job(context: RequestContext[Services], caller: AuthenticatedRequest) -> Job:
     job = await _jobs(context).get(
         caller.principal.tenant,
         _job_id(context),
@@ -131,11 +131,11 @@ async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequ
     return job
 
 
-def _jobs(context: RequestContext[AdminServices]) -> JobStore:
+def _jobs(context: RequestContext[Services]) -> JobStore:
     return JobStore(context.services.stores.database)
 
 
-def _job_id(context: RequestContext[AdminServices]) -> str:
+def _job_id(context: RequestContext[Services]) -> str:
     return schemas.parse_value("job_id", schemas.ID, context.request.path_params["job_id"])
 
 

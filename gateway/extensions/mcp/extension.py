@@ -50,7 +50,7 @@ _ROUTES: tuple[ApiRoute[McpServices], ...] = (
 @asynccontextmanager
 async def _open(services: Services, _: BaseModel) -> AsyncIterator[McpServices]:
     built = mcp_services.build(services)
-    services.admin.warm_up.add("mcp", built.protocol.load)
+    services.warm_up.add("mcp", built.protocol.load)
     yield built
 
 

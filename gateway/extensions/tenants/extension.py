@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from pydantic import BaseModel
 
 from gateway.extension import (
-    AdminServices,
     ApiRoute,
     Extension,
     Services,
@@ -15,7 +14,7 @@ from gateway.extension import (
 )
 from gateway.extensions.tenants import tenant_endpoints, tenant_schemas
 
-_ROUTES: tuple[ApiRoute[AdminServices], ...] = (
+_ROUTES: tuple[ApiRoute[Services], ...] = (
     ApiRoute(
         "GET",
         "/v1/tenants",
@@ -103,8 +102,8 @@ _ROUTES: tuple[ApiRoute[AdminServices], ...] = (
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseModel) -> AsyncIterator[AdminServices]:
-    yield services.admin
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[Services]:
+    yield services
 
 
 EXTENSION = Extension(

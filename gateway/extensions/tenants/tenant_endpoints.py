@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
-from gateway.extension import AdminServices, RequestContext, json_response, problems, schemas
+from gateway.extension import RequestContext, Services, json_response, problems, schemas
 from gateway.extensions._tenants.amounts import budget_of, current_month, quotas_answer
 from gateway.extensions._tenants.path_tenant import own_tenant
 from gateway.extensions.tenants.tenant_choices import TenantChoices
@@ -26,7 +26,7 @@ from gateway.extensions.tenants.tenant_schemas import (
 _PAGE_MAX = 100
 
 
-async def list_tenants(context: RequestContext[AdminServices]) -> Response:
+async def list_tenants(context: RequestContext[Services]) -> Response:
     """List tenants by identifier or cost; `cursor` is the last identifier of the previous page."""
     query = context.request.query_params
     line = {
@@ -52,7 +52,7 @@ async def list_tenants(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def get_tenant(context: RequestContext[AdminServices]) -> Response:
+async def get_tenant(context: RequestContext[Services]) -> Response:
     tenant = await own_tenant(context)
     month = await current_month(context.services)
     inventory = await TenantOverview(context.services.stores.database).inventory(tenant, month)
@@ -67,13 +67,13 @@ async def get_tenant(context: RequestContext[AdminServices]) -> Response:
             languages=inventory.languages,
             revision=inventory.revision,
             access_revision=inventory.access_revision,
-            cache_entries=await _cache_entries(context.services.store, tenant),
+            cache_entries=await _cache_entries(context.services.caches.store, tenant),
             quotas=quotas_answer(*await context.services.stores.quotas.get(tenant)),
         )
     )
 
 
-async def clear_cache(context: RequestContext[AdminServices]) -> Response:
+async def clear_cache(context: RequestContext[Services]) -> Response:
     """End all cached answers of the tenant; requests that arrive after the response see none."""
     revision = await context.services.stores.tenants.invalidate(await own_tenant(context))
     if revision is None:
@@ -88,7 +88,7 @@ async def _cache_entries(store: RedisStore, tenant: str) -> int | None:
         return None
 
 
-def _summary(services: AdminServices, summary: TenantSummary) -> dict[str, Any]:
+def _summary(services: Services, summary: TenantSummary) -> dict[str, Any]:
     return {
         "id": summary.tenant,
         "name": summary.name,
@@ -102,12 +102,12 @@ def _summary(services: AdminServices, summary: TenantSummary) -> dict[str, Any]:
     }
 
 
-async def get_consistency(context: RequestContext[AdminServices]) -> Response:
+async def get_consistency(context: RequestContext[Services]) -> Response:
     caller = await context.authenticate()
     return json_response(ConsistencyAnswer(max_staleness_ms=caller.principal.max_staleness_ms))
 
 
-async def put_consistency(context: RequestContext[AdminServices]) -> Response:
+async def put_consistency(context: RequestContext[Services]) -> Response:
     """Limit the staleness; an answer from an earlier reading still has the limit of that time."""
     tenant = (await context.authenticate()).principal.tenant
     body = await context.parse_body(ConsistencyBody)
@@ -115,13 +115,13 @@ async def put_consistency(context: RequestContext[AdminServices]) -> Response:
     return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
 
 
-async def get_public_documents(context: RequestContext[AdminServices]) -> Response:
+async def get_public_documents(context: RequestContext[Services]) -> Response:
     principal = (await context.authenticate()).principal
     receives = await context.services.stores.tenants.receives_public(principal.tenant)
     return json_response(_public_documents(context, receives=receives))
 
 
-async def put_public_documents(context: RequestContext[AdminServices]) -> Response:
+async def put_public_documents(context: RequestContext[Services]) -> Response:
     """Receive other tenants' public documents or not, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
     body = await context.parse_body(PublicDocumentsBody)
@@ -129,13 +129,13 @@ async def put_public_documents(context: RequestContext[AdminServices]) -> Respon
     return json_response(_public_documents(context, receives=body.receives))
 
 
-async def get_shared_answers(context: RequestContext[AdminServices]) -> Response:
+async def get_shared_answers(context: RequestContext[Services]) -> Response:
     principal = (await context.authenticate()).principal
     shares = await _choices(context).shares_answers(principal.tenant)
     return json_response(SharedAnswersBody(shares=shares))
 
 
-async def put_shared_answers(context: RequestContext[AdminServices]) -> Response:
+async def put_shared_answers(context: RequestContext[Services]) -> Response:
     """Who shares answers, from the next request of each caller on."""
     tenant = (await context.authenticate()).principal.tenant
     body = await context.parse_body(SharedAnswersBody)
@@ -144,10 +144,10 @@ async def put_shared_answers(context: RequestContext[AdminServices]) -> Response
 
 
 def _public_documents(
-    context: RequestContext[AdminServices], *, receives: bool
+    context: RequestContext[Services], *, receives: bool
 ) -> PublicDocumentsAnswer:
     return PublicDocumentsAnswer(receives=receives, allowed=context.http.settings.public_documents)
 
 
-def _choices(context: RequestContext[AdminServices]) -> TenantChoices:
+def _choices(context: RequestContext[Services]) -> TenantChoices:
     return TenantChoices(context.services.stores.database)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.admin.key_schemas import TokenFilterBody
+from gateway.extensions.keys.key_schemas import TokenFilterBody
 from index.model.query import CONDITIONS
 from index.tenants.keys import ANCESTORS_MAX, TOKENS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem

@@ -63,7 +63,7 @@ OWN = (
     "import",
     "ingest_commands",
     "jobs",
-    "key_commands",
+    "keys",
     "loadtest",
     "mcp",
     "openapi",
@@ -274,10 +274,12 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
     # These show whether others are on, and have tests of their own.
     others = ", ".join(name for name in OWN if name not in ("mcp", "openapi"))
     off = settings.model_copy(update={"extensions_off": others})
+    async with running(settings, embedder) as complete:
+        await complete.tenant("acme")
+        admin = await complete.caller("ada", roles=["admin"])
     before = asyncio.all_tasks()
     async with running(off, embedder) as gateway:
-        await gateway.tenant("acme")
-        ada = await gateway.caller("ada", roles=["admin"])
+        ada = gateway.as_(admin)
         described = (await ada.call("GET", "/openapi.json")).json()["paths"]
         users = await ada.call("GET", "/scim/v2/Users")
         # Nothing renders OpenAI's errors any more, also for one of its clients.
@@ -285,6 +287,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         faq = await ada.call("PUT", "/v1/faqs/a", json={"question": "Anything?", "answer": "No."})
         confidence = await ada.call("GET", "/v1/confidence")
         subscriptions = await ada.call("GET", "/v1/subscriptions")
+        keys = await ada.call("GET", "/v1/keys")
         answer = await ada.call("POST", "/v1/answer", json={"query": "anything"})
         batch = await ada.call("POST", "/v1/search/batch", json={"searches": [{"query": "any"}]})
         seen = {"subject": "ben", "search": {"query": "anything"}}
@@ -301,11 +304,11 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
 
     paths = (
         "scim|vector_stores|faq|curation|confidence|gates|questions|strategies|plan|subscriptions|"
-        "/answer|compress|search/|cache/"
+        "keys|tokens|groups|/answer|compress|search/|cache/"
     )
     assert not [path for path in described if re.search(paths, path)]
     assert tools == ["search", "fetch", "list_sources"]
-    for missing in (users, stores, faq, confidence, subscriptions, answer, batch, as_ben):
+    for missing in (users, stores, faq, confidence, subscriptions, keys, answer, batch, as_ben):
         problem(missing, 404)
     assert found == []
     assert resources is not None

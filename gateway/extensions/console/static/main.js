@@ -33,8 +33,8 @@ const PAGES = [
   { name: "jobs", title: "Jobs", page: jobs, isFor: () => isWriter() && isOn("jobs") },
   { name: "insight", title: "Insight", page: insight, isFor: () => isAdmin() && isOn("activity") },
   { name: "evaluation", title: "Evaluation", page: evaluation, isFor: () => !isOperator() && isOn("evaluation") },
-  { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },
-  { name: "groups", title: "Groups", page: groups, isFor: isAdmin },
+  { name: "keys", title: "Keys and tokens", page: keys, isFor: () => isOn("keys") },
+  { name: "groups", title: "Groups", page: groups, isFor: () => isAdmin() && isOn("keys") },
   { name: "audit", title: "Audit log", page: audit, isFor: () => isAdmin() && isOn("activity") },
 ];
 

@@ -109,7 +109,7 @@ function overview(tenant, reload) {
     h("div", { class: "row spread" },
       h("h2", {}, tenant.name),
       !tenant.is_being_deleted && h("div", { class: "row" },
-        h("a", { class: "button", href: `#/keys?tenant=${segment(tenant.id)}` }, "Keys"),
+        isOn("keys") && h("a", { class: "button", href: `#/keys?tenant=${segment(tenant.id)}` }, "Keys"),
         h("button", { type: "button", onclick: () => clearCache(tenant, reload) }, "Drop cached answers"),
         h("button", { type: "button", class: "danger", onclick: () => remove(tenant) }, "Delete"))),
     tenant.is_being_deleted && note("warn", "The tenant is being deleted: its keys are refused, and a worker removes what is left."),

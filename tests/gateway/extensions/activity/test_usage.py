@@ -146,7 +146,7 @@ class TestLimits:
             ana = await gateway.caller("ana")
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
-            await services.admin.usage_meter.pending.flush()
+            await services.usage_meter.pending.flush()
             assert (await usage(admin))["cost_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
@@ -166,7 +166,7 @@ class TestLimits:
             embedded_meanwhile = len(stub.asked) - asked
             found = await ana.search("paid")  # questions are still embedded
             raised = await put_budget(gateway, 1_000_000.0)
-            services.admin.usage_meter.drop_cached("acme")
+            services.usage_meter.drop_cached("acme")
             while (await job(ana, waits.json()["job_id"]))["state"] != "done":
                 await asyncio.sleep(0.01)
             stop.set()
@@ -218,7 +218,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
         )
         behind = await status(admin)
         await worker_loop.make_worker(services.worker).drain()
-        await services.admin.usage_meter.pending.flush()
+        await services.usage_meter.pending.flush()
         done = await status(admin)
 
     sources = {each["source"]: each for each in behind["sources"]}
@@ -262,11 +262,11 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
 async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> None:
     async with opened(settings) as services:
         await services.stores.tenants.create("acme", "Acme")
-        services.admin.usage_meter.chunks("acme", "handbook", 2, 3)
-        services.admin.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
-        await services.admin.usage_meter.pending.flush()
-        services.admin.usage_meter.chunks("acme", "handbook", 1, 0)
-        await services.admin.usage_meter.pending.flush()
+        services.usage_meter.chunks("acme", "handbook", 2, 3)
+        services.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
+        await services.usage_meter.pending.flush()
+        services.usage_meter.chunks("acme", "handbook", 1, 0)
+        await services.usage_meter.pending.flush()
         (kept,) = await ShownUsage(services.stores.database).status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)

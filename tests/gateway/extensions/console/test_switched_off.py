@@ -35,9 +35,22 @@ async def worker(
         yield started
 
 
+@pytest.fixture(scope="module")
+async def complete(module_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    """A gateway that also makes tenants and keys."""
+    async with running(module_settings, embedder) as started:
+        yield started
+
+
 @pytest.fixture
-async def gateway(worker: Gateway) -> Gateway:
-    return await worker.with_new_tenant()
+async def gateway(worker: Gateway, complete: Gateway) -> Gateway:
+    return Gateway(worker.client, await complete.new_tenant())
+
+
+@pytest.fixture
+async def admin(gateway: Gateway, complete: Gateway) -> Caller:
+    tenant = gateway.tenant_name
+    return gateway.as_(await complete.caller("ada", tenant=tenant, roles=["admin"]))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +60,7 @@ async def gateway(worker: Gateway) -> Gateway:
         ("activity", {"Audit log", "Insight"}),
         ("access_explanation,budgets,jobs,tenants", {"Jobs", "Tenants"}),
         ("sources", {"Sources"}),
+        ("keys", {"Groups", "Keys and tokens"}),
     ],
     indirect=["names_off"],
     scope="module",

@@ -100,7 +100,7 @@ async def test_what_was_used_is_shown_by_day(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        services.admin.usage_meter.chunks("acme", "handbook", 7, 3)
+        services.usage_meter.chunks("acme", "handbook", 7, 3)
     today = str(datetime.now(UTC).date())
 
     month = await succeeds(environment_of(settings), "usage")

@@ -6,8 +6,22 @@ from typing import Any
 
 from starlette.responses import Response
 
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.key_schemas import (
+from gateway.extension import (
+    RequestContext,
+    Stores,
+    encoded_page,
+    json_response,
+    key_digest,
+    make_secret,
+    maker_for_admin,
+    maker_of,
+    narrow_token,
+    new_id,
+    problems,
+    schemas,
+    utc_now,
+)
+from gateway.extensions.keys.key_schemas import (
     KeyAnswer,
     KeyBody,
     KeySummary,
@@ -16,32 +30,18 @@ from gateway.admin.key_schemas import (
     TokenBody,
     TokenSummary,
 )
-from gateway.auth.authenticator import utc_now
-from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
-from gateway.auth.makers import maker_for_admin, maker_of
-from gateway.bodies import schemas
-from gateway.http.request.request_context import RequestContext
-from gateway.http.responses import encoded_page, json_response
-from gateway.problems import problems
 from index.tenants.keys import ShownKey, ShownToken
 
 _PAGE_MAX = 100
 
 
-async def create_key(context: RequestContext[AdminServices]) -> Response:
+async def create_key(context: RequestContext[Stores]) -> Response:
     """Create a key. For an admin, tenants other than its own do not exist."""
     own = await _own_tenant(context)
     body = await context.parse_body(KeyBody)
     tenant = _tenant(own, body.tenant)
-    key, record = make_key(
-        subject=body.subject,
-        name=body.name,
-        groups=body.groups,
-        roles=body.roles,
-        scopes=body.scopes,
-        expires_at=body.expires_at,
-    )
-    if not await context.services.stores.keys.create(tenant, record):
+    key, record = body.new_key()
+    if not await context.services.keys.create(tenant, record):
         raise _no_such_tenant()
     return json_response(KeyAnswer(id=record.key_id, key=key), 201)
 
@@ -56,7 +56,7 @@ def _tenant(own: str | None, requested: str | None) -> str:
     return tenant
 
 
-async def list_keys(context: RequestContext[AdminServices]) -> Response:
+async def list_keys(context: RequestContext[Stores]) -> Response:
     """List keys by identifier; `cursor` is the last identifier of the previous page."""
     own = await _own_tenant(context)
     query = context.request.query_params
@@ -64,7 +64,7 @@ async def list_keys(context: RequestContext[AdminServices]) -> Response:
     if requested is not None:
         requested = schemas.parse_value("tenant", schemas.TENANT, requested)
     tenant = _tenant(own, requested)
-    rows = await context.services.stores.keys.page(
+    rows = await context.services.keys.page(
         tenant,
         after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
@@ -74,29 +74,29 @@ async def list_keys(context: RequestContext[AdminServices]) -> Response:
     return json_response(await encoded_page("keys", page, _summary, cursor))
 
 
-async def rotate_key(context: RequestContext[AdminServices]) -> Response:
+async def rotate_key(context: RequestContext[Stores]) -> Response:
     """Create a new key for the same holder; the old key expires after `overlap_s`."""
     own = await _own_tenant(context)
     key_id = _key_id(context)
     body = schemas.parse(RotateBody, context.body or b"{}")
     key, new_key_id = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
-    rotate = context.services.stores.keys.rotate
+    rotate = context.services.keys.rotate
     if not await rotate(own, key_id, new_key_id, key_digest(key), until):
         raise _no_such_key()
     return json_response(KeyAnswer(id=new_key_id, key=key), 201)
 
 
-async def revoke_key(context: RequestContext[AdminServices]) -> Response:
+async def revoke_key(context: RequestContext[Stores]) -> Response:
     """Revoke a key and all tokens made with it, on every worker from the next request on."""
     principal = await context.operator_or_principal()
     tenant = None if principal is None else principal.tenant
-    if not await context.services.stores.keys.revoke(tenant, _key_id(context)):
+    if not await context.services.keys.revoke(tenant, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def create_token(context: RequestContext[AdminServices]) -> Response:
+async def create_token(context: RequestContext[Stores]) -> Response:
     principal = (await context.authenticate()).principal
     body = await context.parse_body(TokenBody)
     token, record = narrow_token(
@@ -110,20 +110,20 @@ async def create_token(context: RequestContext[AdminServices]) -> Response:
         groups=body.groups,
         limits=None if body.filter is None else body.filter.canonical(),
     )
-    if not await context.services.stores.keys.create(principal.tenant, record):
+    if not await context.services.keys.create(principal.tenant, record):
         raise problems.unauthorized()  # the key was revoked after authentication
     assert record.expires_at is not None, "every token expires"
     answer = TokenAnswer(id=record.key_id, token=token, expires_at=record.expires_at)
     return json_response(answer, 201)
 
 
-async def list_tokens(context: RequestContext[AdminServices]) -> Response:
+async def list_tokens(context: RequestContext[Stores]) -> Response:
     """List tokens that work: an admin's key sees the tenant's, others their subject's.
 
     A token sees itself and its descendants, as it may revoke no others.
     """
     principal = (await context.authenticate()).principal
-    rows = await context.services.stores.keys.tokens_page(
+    rows = await context.services.keys.tokens_page(
         maker_of(principal) if principal.is_token else maker_for_admin(principal),
         after=schemas.parse_value(
             "cursor", schemas.LINE, context.request.query_params.get("cursor", "")
@@ -135,15 +135,15 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
     return json_response(await encoded_page("tokens", page, _token_summary, cursor))
 
 
-async def revoke_token(context: RequestContext[AdminServices]) -> Response:
+async def revoke_token(context: RequestContext[Stores]) -> Response:
     """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
     principal = (await context.authenticate()).principal
-    if not await context.services.stores.keys.revoke_token(maker_of(principal), _key_id(context)):
+    if not await context.services.keys.revoke_token(maker_of(principal), _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def _own_tenant(context: RequestContext[AdminServices]) -> str | None:
+async def _own_tenant(context: RequestContext[Stores]) -> str | None:
     """The caller's tenant, None for the operator. A token is refused: its keys would outlive it."""
     principal = await context.operator_or_principal()
     if principal is None:
@@ -155,7 +155,7 @@ async def _own_tenant(context: RequestContext[AdminServices]) -> str | None:
     return principal.tenant
 
 
-def _key_id(context: RequestContext[AdminServices]) -> str:
+def _key_id(context: RequestContext[Stores]) -> str:
     return schemas.parse_value("key_id", schemas.ID, context.request.path_params["key_id"])
 
 

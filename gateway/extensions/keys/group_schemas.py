@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from gateway.bodies.schemas import Body
+from gateway.extension import Body
 from index.model.conditions.times import Instant
 
 

@@ -6,14 +6,13 @@ from typing import Annotated, Literal, cast
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from gateway.auth.roles import Role
-from gateway.bodies.schemas import Body, TenantId
-from gateway.search.schemas.filter_schemas import FilterBody
+from gateway.extension import Body, FilterBody, Role, make_key, schemas
 from index.model.conditions.times import Instant
 from index.model.document import Title
 from index.model.identifiers import Groups, SubjectId
 from index.model.query import CONDITIONS
 from index.model.scope import SCOPE_NAMES, ScopeName
+from index.tenants.keys import NewKey
 
 _DAY_S = 86_400
 
@@ -28,7 +27,7 @@ def _in_future(expires_at: datetime) -> datetime:
 
 
 class KeyBody(Body):
-    tenant: TenantId | None = Field(
+    tenant: schemas.TenantId | None = Field(
         None, description="required for the operator; absent: the admin's own tenant"
     )
     subject: SubjectId
@@ -43,6 +42,17 @@ class KeyBody(Body):
     expires_at: Annotated[Instant, AfterValidator(_in_future)] | None = Field(
         None, description="when the key expires; null: never"
     )
+
+    def new_key(self) -> tuple[str, NewKey]:
+        """The key, and the row that stores it without its secret."""
+        return make_key(
+            subject=self.subject,
+            name=self.name,
+            groups=self.groups,
+            roles=self.roles,
+            scopes=self.scopes,
+            expires_at=self.expires_at,
+        )
 
 
 class KeyAnswer(Body):

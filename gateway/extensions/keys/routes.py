@@ -1,39 +1,9 @@
-"""The routes of new tenants, keys, tokens and groups."""
+"""The routes of keys, tokens and groups."""
 
-from gateway.admin import (
-    caller_endpoint,
-    caller_schemas,
-    group_endpoints,
-    group_schemas,
-    key_endpoints,
-    key_schemas,
-    tenant_endpoints,
-    tenant_schemas,
-)
-from gateway.admin.admin_services import AdminServices
-from gateway.http.request import parameters
-from gateway.http.route import ApiRoute, body_limit
+from gateway.extension import ApiRoute, Stores, body_limit, parameters
+from gateway.extensions.keys import group_endpoints, group_schemas, key_endpoints, key_schemas
 
-ROUTES: tuple[ApiRoute[AdminServices], ...] = (
-    ApiRoute(
-        "GET",
-        "/v1/caller",
-        caller_endpoint.get_caller,
-        needs="reader",
-        summary="Get the principal that the credential stands for",
-        answer=caller_schemas.CallerAnswer,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/tenants",
-        tenant_endpoints.create_tenant,
-        needs="operator",
-        summary="Create a tenant",
-        body=tenant_schemas.TenantBody,
-        body_bytes_max=body_limit(65_536),
-        answer=tenant_schemas.TenantAnswer,
-        status=201,
-    ),
+ROUTES: tuple[ApiRoute[Stores], ...] = (
     ApiRoute(
         "POST",
         "/v1/keys",

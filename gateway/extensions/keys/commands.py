@@ -57,7 +57,7 @@ def create_key(
     """
     with common.connected() as settings:
         from gateway.cli import operations
-        from gateway.extension import KeyBody
+        from gateway.extensions.keys.key_schemas import KeyBody
 
         if role == ["publisher"]:
             raise CommandError("a publisher alone may call nothing; add --role writer")
@@ -71,7 +71,8 @@ def create_key(
         body |= {"scopes": tuple(scope)} if scope else {}
         if expires is not None:
             body |= {"expires_at": expires.replace(tzinfo=UTC) + _LAST_OF_DAY}
-        key = asyncio.run(operations.create_key(settings, KeyBody.model_validate(body)))
+        key, record = KeyBody.model_validate(body).new_key()
+        asyncio.run(operations.store_key(settings, tenant, record))
     common.print_result(key, {"key": key}, as_json=as_json)
 
 

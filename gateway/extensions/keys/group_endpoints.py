@@ -2,19 +2,21 @@
 
 from starlette.responses import Response
 
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.group_schemas import GroupAnswer, GroupsAnswer, MemberAnswer, MembersAnswer
-from gateway.bodies import schemas
-from gateway.http.request.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.extension import RequestContext, Stores, json_response, schemas
+from gateway.extensions.keys.group_schemas import (
+    GroupAnswer,
+    GroupsAnswer,
+    MemberAnswer,
+    MembersAnswer,
+)
 
 _PAGE_MAX = 100
 
 
-async def list_groups(context: RequestContext[AdminServices]) -> Response:
+async def list_groups(context: RequestContext[Stores]) -> Response:
     """List groups by name; `cursor` is the last name of the previous page."""
     tenant = (await context.authenticate()).principal.tenant
-    rows = await context.services.stores.tenants.groups_page(
+    rows = await context.services.tenants.groups_page(
         tenant, after=_cursor(context), limit=_PAGE_MAX + 1
     )
     page = rows[:_PAGE_MAX]
@@ -26,11 +28,11 @@ async def list_groups(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def list_members(context: RequestContext[AdminServices]) -> Response:
+async def list_members(context: RequestContext[Stores]) -> Response:
     """List a group's members by subject; a group that nobody was added to has none."""
     tenant = (await context.authenticate()).principal.tenant
     group = schemas.parse_value("group", schemas.GROUP, context.request.path_params["group"])
-    rows = await context.services.stores.tenants.members_page(
+    rows = await context.services.tenants.members_page(
         tenant, group, after=_cursor(context), limit=_PAGE_MAX + 1
     )
     page = rows[:_PAGE_MAX]
@@ -42,26 +44,26 @@ async def list_members(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def add_member(context: RequestContext[AdminServices]) -> Response:
+async def add_member(context: RequestContext[Stores]) -> Response:
     caller = await context.authenticate()
     group, subject = _membership(context)
-    await context.services.stores.tenants.add_member(caller.principal.tenant, group, subject)
+    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-async def remove_member(context: RequestContext[AdminServices]) -> Response:
+async def remove_member(context: RequestContext[Stores]) -> Response:
     caller = await context.authenticate()
     group, subject = _membership(context)
-    await context.services.stores.tenants.remove_member(caller.principal.tenant, group, subject)
+    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-def _cursor(context: RequestContext[AdminServices]) -> str:
+def _cursor(context: RequestContext[Stores]) -> str:
     cursor = context.request.query_params.get("cursor", "")
     return schemas.parse_value("cursor", schemas.LINE, cursor)
 
 
-def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:
+def _membership(context: RequestContext[Stores]) -> tuple[str, str]:
     parameters = context.request.path_params
     group = schemas.parse_value("group", schemas.GROUP, parameters["group"])
     return group, schemas.parse_value("subject", schemas.SUBJECT, parameters["subject"])

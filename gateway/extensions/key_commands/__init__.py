@@ -1,1 +1,0 @@
-"""Commands that create, list, rotate and revoke the keys of all tenants."""

@@ -1,0 +1,1 @@
+"""The calls and commands that create, list and revoke keys, tokens and groups."""
