@@ -135,6 +135,7 @@ from gateway.recording.read_log import OpenAccessLog
 from gateway.recording.read_log import Reader as Reader
 from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.recording.read_log import ShownChunks as ShownChunks
+from gateway.recording.usage_meter import OpenUsageMeter
 from gateway.search import embedders as embedders
 from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
 from gateway.search.embedders import CountTokens as CountTokens
@@ -253,6 +254,7 @@ class Extension(Generic[OwnServices]):
     tracing: makes spans of requests and jobs, if a collector is named; of one extension as well.
     web_tokens: verifies those of another issuer, if its keys are named; of one extension as well.
     access_log: records reads and refused requests; of one extension as well.
+    usage_meter: counts what model services are used for, and checks budgets; of one as well.
     question_tier: answers searches with `semantic: bounded` with what other questions were
         answered; of one extension as well.
     region: what a process of a region writes and answers by; of one extension as well.
@@ -282,6 +284,7 @@ class Extension(Generic[OwnServices]):
     tracing: CheckTracing | None = None
     web_tokens: WebTokens | None = None
     access_log: OpenAccessLog | None = None
+    usage_meter: OpenUsageMeter | None = None
     question_tier: QuestionTierKind | None = None
     region: OpenRegion | None = None
     preferences: Mapping[str, Preference] = field(default_factory=dict)

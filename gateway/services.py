@@ -35,10 +35,9 @@ from gateway.monitoring import tracing as traces
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.monitoring.tracing import MakeTracing, Tracing
-from gateway.recording import usage_meter
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import AccessRecorders, OpenAccessLog, ReadLog
-from gateway.recording.usage_meter import UsageMeter
+from gateway.recording.usage_meter import OpenUsageMeter, UsageMeter, no_usage_meter
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.reranker_kinds import ConfiguredReranker
@@ -122,6 +121,7 @@ class Brought:
     make_tracing: MakeTracing | None = None
     web_tokens: WebTokens | None = None
     open_access_log: OpenAccessLog | None = None
+    open_usage_meter: OpenUsageMeter = no_usage_meter
     question_tier: ConfiguredQuestionTier | None = None
     open_region: OpenRegion = no_region
     contributions: Sequence[tuple[object, BaseModel]] = ()
@@ -170,9 +170,20 @@ async def open_services(
         ) as connected,
     ):
         log_failures(await require_permissions(store))
-        async with _join_rooms(
-            settings, metrics, connected, store, tracing, brought, region_process, *embedders
-        ) as services:
+        async with (
+            brought.open_usage_meter(settings, metrics, connected) as usage,
+            _join_rooms(
+                settings,
+                metrics,
+                connected,
+                store,
+                tracing,
+                usage,
+                brought,
+                region_process,
+                *embedders,
+            ) as services,
+        ):
             yield services
 
 
@@ -183,12 +194,12 @@ async def _join_rooms(
     connected: Database,
     store: RedisStore,
     tracing: Tracing | None,
+    usage: UsageMeter,
     brought: Brought,
     region_process: RegionProcess,
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings, partial(metrics.cache_event, "went_back"))
-    usage = usage_meter.build(settings, stores.usage, metrics.usage)
     metrics.on_tokens = usage.tokens
     metered = [MeteredEmbedder(each, metrics, usage.check, tracing) for each in embedders]
     index_name = (await index_version.check_or_create(connected, *metered)).name
@@ -227,7 +238,6 @@ async def _join_rooms(
     threads = search_threads()
     async with (
         open_verifier as verifier,
-        usage.pending.background_flush(),
         open_access_log as access,
         open_steps as steps,
         planning,

@@ -16,7 +16,6 @@ from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.tenant_store import TenantStore
-from index.tenants.usage import UsageStore
 
 _PRUNING_PAUSES = 12  # of a job: the words of about a minute's deletions are pruned in one reading
 
@@ -30,7 +29,6 @@ class Stores:
     documents: DocumentStore
     visible_documents: VisibleDocuments
     jobs: JobQueue
-    usage: UsageStore
     processes: ProcessStore
     quotas: QuotaStore
     audit_log: AuditLog
@@ -57,7 +55,6 @@ class Stores:
             ),
             visible_documents=VisibleDocuments(database),
             jobs=JobQueue(database),
-            usage=UsageStore(database),
             processes=ProcessStore(database),
             quotas=QuotaStore(database, quotas),
             audit_log=AuditLog(database),

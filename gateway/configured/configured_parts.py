@@ -1,6 +1,7 @@
 """What extensions bring to the services of a process, as the settings name it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -14,7 +15,9 @@ from gateway.configured import (
 )
 from gateway.configured.installed_extensions import contributions, search_fields_off, switched_on
 from gateway.documents.document_services import MakePreprocessor
+from gateway.extension import Extension
 from gateway.monitoring.tracing import Service
+from gateway.recording.usage_meter import OpenUsageMeter, no_usage_meter
 from gateway.search.search_steps import OpenSearchSteps
 from gateway.services import Brought
 from gateway.settings.settings import Settings
@@ -35,10 +38,24 @@ def find(settings: Settings, own: Mapping[str, BaseModel], service: Service) -> 
         open_access_log=of_one_extension.find(
             settings, lambda each: each.access_log, "record reads and refused requests"
         ),
+        open_usage_meter=usage_meter(settings),
         question_tier=question_tier(settings, own),
         open_region=configured_region.find(settings),
         contributions=contributions(switched_on(settings.extensions_off), own),
     )
+
+
+def usage_meter(settings: Settings) -> OpenUsageMeter:
+    """What counts the use of models. Raises `CommandError` if prices or a budget need one."""
+    do = "meter what tenants use of models"
+    if settings.budget_month is None and not settings.prices:
+        return of_one_extension.find(settings, _usage_meter_of, do) or no_usage_meter
+    needed_by = "prices" if settings.budget_month is None else "budget_month"
+    return of_one_extension.require(settings, _usage_meter_of, do, needed_by)
+
+
+def _usage_meter_of(extension: Extension[Any]) -> OpenUsageMeter | None:
+    return extension.usage_meter
 
 
 def preprocessor(settings: Settings) -> MakePreprocessor | None:

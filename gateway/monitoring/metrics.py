@@ -13,7 +13,6 @@ from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.monitoring.summed_histogram import SummedHistogram
 from gateway.monitoring.tenant_labels import TenantLabels
-from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.monitoring.work_metrics import WorkMetrics
 
 _BUCKETS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
@@ -30,9 +29,8 @@ class Metrics:
 
     def __init__(self, tenants_max: int = 0) -> None:
         registry = self.registry = MetricRegistry()
-        tenants = TenantLabels(tenants_max)
-        self.search = SearchMetrics(registry, tenants)
-        self.usage = UsageMetrics(registry, tenants)
+        self.tenants = TenantLabels(tenants_max)
+        self.search = SearchMetrics(registry, self.tenants)
         self.work = WorkMetrics(registry)
         self.state = StateMetrics(registry)
         requests = registry.histogram(
@@ -137,7 +135,7 @@ class Metrics:
         self._rag_steps(step, outcome).inc()
 
     def llm_tokens(self, operation: str, input_tokens: int, output_tokens: int) -> None:
-        """operation: one of `usage_meter.OPERATIONS`, for the usage meter."""
+        """operation: of a language model, as `answer`; see `UsageMeter`."""
         self._llm_tokens("input").inc(input_tokens)
         self._llm_tokens("output").inc(output_tokens)
         if self.on_tokens is not None:

@@ -1,123 +1,58 @@
-"""Meters what tenants use of model services, stores it in batches, and checks their budgets.
+"""What counts the use of model services and checks budgets, if an extension does."""
 
-A process that is killed loses the counts of its last FLUSH_S seconds.
-"""
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol, TypeAlias
 
-from collections.abc import Callable, Mapping
-from datetime import date, datetime
-
-from cachetools import TTLCache
-
-from common.billing_context import billed_tenant
-from gateway.auth.authenticator import utc_now
-from gateway.background.background_flush import FlushBuffer
-from gateway.monitoring.usage_metrics import UsageMetrics
+from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
-from index.errors import BudgetSpent
-from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
-
-FLUSH_S = 2.0
-KEYS_MAX = 100_000  # pending counts, by tenant, day, operation and source; 40 MB
-MONTH_TTL_S = 5.0  # how long a process caches the cost of a tenant's month
-_TENANTS_MAX = 10_000
-# The operations that call a language model.
-OPERATIONS = ("chunking", "summary", "rewrite", "rerank", "compress", "answer")
-# The operation of each kind of token: of an embedder, and read and written by a language model.
-_OPERATIONS = {
-    "query": "search",
-    "batch": "ingest",
-    **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("input", "output")},
-}
+from index.postgres.database import Database
 
 
-class UsageMeter:
-    """prices: cost of a million tokens of each kind; a kind without a price is free.
+class UsageMeter(Protocol):
+    def tokens(self, kind: str, tokens: int, /) -> None:
+        """Count the tokens of one call.
 
-    budget: limit of the monthly cost of a tenant that has no limit of its own; None: no limit.
-    """
+        kind: `query` or `batch` of an embedder; `answer_input`, `answer_output` and the like of a
+        language model.
+        """
 
-    def __init__(
-        self,
-        usage: UsageStore,
-        now: Callable[[], datetime],
-        metrics: UsageMetrics,
-        *,
-        prices: Mapping[str, float],
-        budget: float | None,
-    ) -> None:
-        self._usage = usage
-        self._now = now
-        self._metrics = metrics
-        self._prices = prices
-        self._budget = budget
-        self.pending: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
-            "usage", usage.add, _sum, every_s=FLUSH_S, items_max=KEYS_MAX
-        )
-        self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, MONTH_TTL_S)
-
-    def tokens(self, kind: str, tokens: int) -> None:
-        """Count the tokens that one call of a model service used."""
-        if (tenant := billed_tenant()) is not None:
-            cost = tokens / 1_000_000 * self._prices.get(kind, 0.0)
-            operation = _OPERATIONS[kind]
-            self._count(tenant, operation, "", UsageAmounts(tokens=tokens, cost=cost))
-            self._metrics.tokens(tenant, operation, tokens, cost)
-
-    def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
+    def chunks(self, tenant: str, source: str, embedded: int, reused: int, /) -> None:
         """Count the chunks of a document that was written or found unchanged."""
-        self._metrics.document(embedded + reused)
-        if embedded or reused:
-            self._count(tenant, "ingest", source, UsageAmounts(embedded=embedded, reused=reused))
 
     async def check(self) -> None:
         """Raise `BudgetSpent` if the budget of the billed tenant is spent."""
-        tenant = billed_tenant()
-        if tenant is not None and await self.is_budget_spent(tenant):
-            raise BudgetSpent(tenant)
 
-    async def is_budget_spent(self, tenant: str) -> bool:
-        """Whether the month's cost is at the limit; other processes' use counts within seconds."""
-        if not any(self._prices.values()):
-            return False
-        month = self._months.get(tenant)
-        if month is None:
-            await self.pending.flush()
-            month = await self._usage.month(tenant, self._today().replace(day=1))
-            self._months[tenant] = month
-        limit = self._budget if month.budget is None else month.budget
-        return limit is not None and month.cost >= limit
+    async def is_budget_spent(self, tenant: str, /) -> bool: ...
 
-    def drop_cached(self, tenant: str) -> None:
-        """Forget the cached month, so that a new limit holds in this process at once."""
-        self._months.pop(tenant, None)
+    def drop_cached(self, tenant: str, /) -> None:
+        """Read the tenant's budget again, as it has changed."""
 
-    def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
-        key = UsageKey(tenant, self._today(), operation, source)
-        self.pending.add(tenant, key, amounts)
-        if (month := self._months.get(tenant)) is not None:
-            month.cost += amounts.cost
-
-    def _today(self) -> date:
-        return self._now().date()
+    async def flush(self) -> None:
+        """Store what this process has counted."""
 
 
-def build(settings: Settings, usage: UsageStore, metrics: UsageMetrics) -> UsageMeter:
-    """A meter with the configured prices and budget."""
-    prices = settings.prices
-    return UsageMeter(
-        usage,
-        utc_now,
-        metrics,
-        prices={
-            "query": prices.get("embedding", 0.0),
-            "batch": prices.get("embedding", 0.0),
-            **{f"{name}_input": prices.get("chat_input", 0.0) for name in OPERATIONS},
-            **{f"{name}_output": prices.get("chat_output", 0.0) for name in OPERATIONS},
-        },
-        budget=settings.budget_month,
-    )
+# Stores what was counted as long as it is open.
+OpenUsageMeter: TypeAlias = Callable[
+    [Settings, Metrics, Database], AbstractAsyncContextManager[UsageMeter]
+]
 
 
-def _sum(earlier: UsageAmounts, later: UsageAmounts) -> UsageAmounts:
-    earlier.add(later)
-    return earlier
+class NoUsageMeter:
+    def tokens(self, *_: object) -> None: ...
+
+    def chunks(self, *_: object) -> None: ...
+
+    async def check(self) -> None: ...
+
+    async def is_budget_spent(self, _tenant: str) -> bool:
+        return False
+
+    def drop_cached(self, _tenant: str) -> None: ...
+
+    async def flush(self) -> None: ...
+
+
+@asynccontextmanager
+async def no_usage_meter(*_: object) -> AsyncIterator[UsageMeter]:
+    yield NoUsageMeter()

@@ -59,7 +59,7 @@ UNSHARED = {
     ("cache/revision_reader.py", "OrderedDict"): (1, _TENANT_ENTRY),
     ("gateway/extensions/similar_questions/pair_stats.py", "LRUCache"): (1, _TENANT_ENTRY),
     ("index/tenants/tenant_store.py", "OrderedDict"): (1, _TENANT_ENTRY),
-    ("gateway/recording/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
+    ("gateway/extensions/budgets/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
     ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),
 }

@@ -38,6 +38,7 @@ def _checks(settings: Settings) -> Iterator[Callable[[], object]]:
     for name in embedders.names(settings):
         yield partial(configured_embedders.check, settings, name)
     yield partial(configured_parts.preprocessor, settings)
+    yield partial(configured_parts.usage_meter, settings)
     yield partial(configured_parts.search_steps, settings)
     yield partial(configured_tracing.find, settings, "nearhit")
     yield partial(configured_web_tokens.check, settings)

@@ -4,19 +4,20 @@ from datetime import date
 
 from gateway.extension import Services, utc_now
 from gateway.extensions._tenants.amount_schemas import QuotaAnswer, QuotasAnswer
+from gateway.extensions._tenants.usage_store import MonthlyUsage, UsageStore
 from index.model.quota import Quotas, StoredAmounts
-from index.tenants.usage import MonthlyUsage
 
 
 async def month_of(services: Services, tenant: str) -> MonthlyUsage:
     """The tenant's cost of this month so far, and the limit that applies."""
-    month = await services.stores.usage.month(tenant, await current_month(services))
+    first = await current_month(services)
+    month = await UsageStore(services.stores.database).month(tenant, first)
     return MonthlyUsage(month.cost, budget_of(services, month))
 
 
 async def current_month(services: Services) -> date:
     """The month's first day, once the usage that this process has counted is stored."""
-    await services.usage_meter.pending.flush()
+    await services.usage_meter.flush()
     return utc_now().date().replace(day=1)
 
 

@@ -12,6 +12,7 @@ from gateway.extension import (
     utc_now,
 )
 from gateway.extensions._tenants.path_tenant import named_tenant, own_tenant
+from gateway.extensions._tenants.usage_store import UsageStore
 from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
 from gateway.extensions.budgets.budget_store import BudgetStore
 from index.model.quota import Quotas
@@ -22,7 +23,8 @@ async def get_budget(context: RequestContext[Services]) -> Response:
     tenant = await own_tenant(context)
     if not await context.services.stores.tenants.exists(tenant):
         raise problems.not_found("tenant", "The tenant does not exist.")
-    month = await context.services.stores.usage.month(tenant, utc_now().date())
+    usage = UsageStore(context.services.stores.database)
+    month = await usage.month(tenant, utc_now().date())
     return json_response(BudgetBody(budget_month=month.budget))
 
 

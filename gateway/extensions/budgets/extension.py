@@ -13,6 +13,8 @@ from gateway.extensions.budgets.budget_endpoints import (
     put_quotas,
 )
 from gateway.extensions.budgets.budget_schemas import BudgetBody, QuotasBody
+from gateway.extensions.budgets.usage_meter import open_usage_meter
+from gateway.extensions.budgets.usage_metrics import UsageMetrics
 
 _ROUTES: tuple[ApiRoute[Services], ...] = (
     ApiRoute(
@@ -60,5 +62,9 @@ async def _open(services: Services, _: BaseModel) -> AsyncIterator[Services]:
 
 
 EXTENSION = Extension(
-    summary="the operator sets budgets and quotas of tenants", routes=_ROUTES, open=_open
+    summary="meters what tenants use of models; the operator sets their budgets and quotas",
+    routes=_ROUTES,
+    open=_open,
+    metrics=UsageMetrics,
+    usage_meter=open_usage_meter,
 )

@@ -97,7 +97,7 @@ async def drop_job(context: RequestContext[Services]) -> Response:
 async def get_status(context: RequestContext[Services]) -> Response:
     """What waits, runs and has failed, by source, and how far the index is behind."""
     caller = await context.authenticate()
-    await context.services.usage_meter.pending.flush()
+    await context.services.usage_meter.flush()
     sources = await ShownUsage(context.services.stores.database).status(caller.principal.tenant)
     audits = AuditSchedule(context.services.stores.database)
     audit = await audits.last(caller.principal.tenant)

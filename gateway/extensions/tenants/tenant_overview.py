@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from gateway.extensions._tenants.usage_store import MonthlyUsage
 from index.documents import quotas
 from index.model.quota import StoredAmounts
 from index.postgres.database import Database
 from index.postgres.session import Row
-from index.tenants.usage import MonthlyUsage
 
 TenantOrder: TypeAlias = Literal["cost", "id"]
 

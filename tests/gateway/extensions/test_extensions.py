@@ -17,6 +17,7 @@ import gateway as gateway_package
 from common.command_errors import CommandError
 from gateway.api.routes.table import routes
 from gateway.cli import operations
+from gateway.cli.start.setting_checks import require_valid
 from gateway.configured import (
     configured_embedders,
     configured_parts,
@@ -31,6 +32,7 @@ from gateway.extensions._sources.folder import FolderSource
 from gateway.extensions._sources.kinds import kind_of, open_source
 from gateway.extensions._sources.source import Defaults, Item, RefusedItem
 from gateway.monitoring.metrics import Metrics
+from gateway.recording.usage_meter import no_usage_meter
 from gateway.settings import found_extensions
 from gateway.settings.settings import Settings
 from index.model.document import Document
@@ -429,6 +431,18 @@ def test_keys_of_web_tokens_need_an_extension_that_reads_these() -> None:
     with pytest.raises(CommandError, match="NEARHIT_JWT_JWKS_URL needs one extension"):
         configured_web_tokens.find(off)
     assert configured_web_tokens.find(Settings()) is None
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize(
+    ("setting", "value"), [("budget_month", 0.0), ("prices", {"embedding": 0.02})]
+)
+def test_a_budget_and_prices_need_an_extension_that_meters(setting: str, value: Any) -> None:
+    off = Settings(extensions_off="budgets", **{setting: value})
+
+    with pytest.raises(CommandError, match=f"NEARHIT_{setting.upper()} needs one extension"):
+        require_valid(off)
+    assert configured_parts.usage_meter(Settings(extensions_off="budgets")) is no_usage_meter
 
 
 def test_an_extension_reads_files_of_its_format_and_refuses_them_once_it_is_off(

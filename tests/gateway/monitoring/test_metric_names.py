@@ -8,6 +8,7 @@ import pytest
 from docs.generate import metrics as reference
 from docs.generate.pages import committed
 from gateway.configured.installed_extensions import with_metrics
+from gateway.extensions.budgets.usage_metrics import UsageMetrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.support.gateways import exposition
@@ -76,8 +77,9 @@ def test_every_metric_is_in_the_reference_and_on_no_list_of_its_own() -> None:
 
 def test_tenants_beyond_the_limit_share_one_label() -> None:
     metrics = Metrics(tenants_max=2)
+    usage = UsageMetrics(metrics)
     for tenant in ("acme", "beta", "gamma", "delta", "acme"):
-        metrics.usage.tokens(tenant, "search", 10, 0.5)
+        usage.tokens(tenant, "search", 10, 0.5)
 
     text = exposition(metrics)[0].decode()
 
@@ -90,7 +92,7 @@ def test_tenants_beyond_the_limit_share_one_label() -> None:
 @pytest.mark.anyio
 async def test_no_tenant_has_a_label_unless_the_operator_asks_for_it() -> None:
     metrics = Metrics()
-    metrics.usage.tokens("acme", "search", 10, 0.5)
+    UsageMetrics(metrics).tokens("acme", "search", 10, 0.5)
     metrics.search.computed("acme", hits=3, best_score=0.7, is_degraded=False)
 
     text = exposition(metrics)[0]

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway.configured import extension_settings
+from gateway.configured import configured_parts, extension_settings
 from gateway.configured.installed_extensions import contributions, opened, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Brought, Services, open_services
@@ -19,7 +19,10 @@ async def worker_services(
     extensions = switched_on(settings.extensions_off)
     own = extension_settings.read(settings.extensions_off)
     working = {name: each for name, each in extensions.items() if each.is_at_work}
-    brought = Brought(contributions=contributions(extensions, own))
+    brought = Brought(
+        open_usage_meter=configured_parts.usage_meter(settings),
+        contributions=contributions(extensions, own),
+    )
     async with (
         open_services(settings, metrics or Metrics(), *embedders, brought=brought) as services,
         opened(working, services, own),

@@ -80,7 +80,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/_sources/source_store.py record_run",
         "gateway/extensions/_ingest/source_origins.py claim",
         "gateway/extensions/_ingest/source_origins.py release",
-        "index/tenants/usage.py add",
+        "gateway/extensions/_tenants/usage_store.py add",
         "gateway/extensions/similar_questions/pair_store.py add",
         "index/tenants/principals.py touch",
         "index/tenants/tenant_store.py begin_history",

@@ -10,13 +10,13 @@ from pydantic import SecretStr
 
 from gateway.configured import configured_embedders
 from gateway.extensions._tenants.shown_usage import ShownUsage
+from gateway.extensions._tenants.usage_store import UsageAmounts
 from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.reembed.backfill_job import backfill_job
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
-from index.tenants.usage import UsageAmounts
 from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.workers import worker_services
@@ -146,7 +146,7 @@ class TestLimits:
             ana = await gateway.caller("ana")
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
-            await services.usage_meter.pending.flush()
+            await services.usage_meter.flush()
             assert (await usage(admin))["cost_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
@@ -218,7 +218,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
         )
         behind = await status(admin)
         await worker_loop.make_worker(services.worker).drain()
-        await services.usage_meter.pending.flush()
+        await services.usage_meter.flush()
         done = await status(admin)
 
     sources = {each["source"]: each for each in behind["sources"]}
@@ -264,9 +264,9 @@ async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> Non
         await services.stores.tenants.create("acme", "Acme")
         services.usage_meter.chunks("acme", "handbook", 2, 3)
         services.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
-        await services.usage_meter.pending.flush()
+        await services.usage_meter.flush()
         services.usage_meter.chunks("acme", "handbook", 1, 0)
-        await services.usage_meter.pending.flush()
+        await services.usage_meter.flush()
         (kept,) = await ShownUsage(services.stores.database).status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)

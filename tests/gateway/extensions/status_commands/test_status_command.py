@@ -7,14 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.extensions.redis_cluster.own_cluster import own_cluster
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.workers import worker_services
 from tests.gateway.writes.test_queued_writes import put_later
 
 pytestmark = [pytest.mark.anyio, pytest.mark.blocking, pytest.mark.isolated, pytest.mark.slow]
@@ -99,7 +98,7 @@ def redis_rows(shown: str) -> list[list[str]]:
 async def test_what_was_used_is_shown_by_day(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
-    async with open_services(settings, Metrics(), embedder) as services:
+    async with worker_services(settings, embedder) as services:
         services.usage_meter.chunks("acme", "handbook", 7, 3)
     today = str(datetime.now(UTC).date())
 

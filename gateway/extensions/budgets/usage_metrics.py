@@ -1,14 +1,13 @@
 """What tenants use of model services, and how large their documents are."""
 
-from gateway.monitoring.metric_registry import MetricRegistry
-from gateway.monitoring.tenant_labels import TenantLabels
+from gateway.extension import Metrics
 
 _CHUNKS = (1, 2, 5, 10, 20, 50, 100, 500)
 
 
 class UsageMetrics:
-    def __init__(self, registry: MetricRegistry, tenants: TenantLabels) -> None:
-        self._tenants = tenants
+    def __init__(self, metrics: Metrics) -> None:
+        registry, self._tenants = metrics.registry, metrics.tenants
         self._tokens = registry.counter(
             "usage_tokens",
             "Tokens of model services that were billed to a tenant, by operation.",
