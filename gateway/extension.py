@@ -83,6 +83,7 @@ from gateway.documents.document_services import ReadingWatcher as ReadingWatcher
 from gateway.documents.document_update import may_publish as may_publish
 from gateway.documents.document_update import require_editable as require_editable
 from gateway.documents.document_update import require_publisher as require_publisher
+from gateway.http.admission import Slot as Slot
 from gateway.http.event_stream import Event as Event
 from gateway.http.event_stream import EventSender as EventSender
 from gateway.http.event_stream import EventStream as EventStream
@@ -137,7 +138,7 @@ from gateway.recording.read_log import ReadLog as ReadLog
 from gateway.recording.read_log import ShownChunks as ShownChunks
 from gateway.recording.usage_meter import OpenUsageMeter
 from gateway.search import embedders as embedders
-from gateway.search.answer_bytes import HeldAnswers as HeldAnswers
+from gateway.search.answer_bytes import ANSWER_BYTES_MAX as ANSWER_BYTES_MAX
 from gateway.search.embedders import CountTokens as CountTokens
 from gateway.search.embedders import EmbedderKind as EmbedderKind
 from gateway.search.pipeline import AnsweredSearch as AnsweredSearch

@@ -5,7 +5,6 @@ IndexStoreError
 ├── EmbedderRefused        the configured model can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder returned no usable vectors
 │   └── BudgetSpent        the tenant has spent its budget of this month
-├── EventSuperseded        another event of the document was stored first
 ├── GroupHeld              a key of the subject names the group
 ├── IndexVersionMismatch   the index has another embedder, or a later analyser
 ├── JobLost                another worker has claimed the job, or it was superseded
@@ -22,7 +21,6 @@ IndexStoreError
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
 ├── TokensFull             a subject has as many tokens as allowed, or a chain as many ancestors
-├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 ├── UnstorableText         a text holds a character that PostgreSQL can't store
 └── VectorRefused          a query's own vector can't be compared with those of the index
@@ -93,13 +91,6 @@ class GroupHeld(IndexStoreError):
             "was changed. Revoke them or replace them by keys without the group; then remove the "
             "member."
         )
-
-
-class EventSuperseded(IndexStoreError):
-    """Another event of the document was stored first; nothing was written."""
-
-    def __init__(self, document_id: str) -> None:
-        super().__init__(f"another event of {document_id} was stored first")
 
 
 class JobLost(IndexStoreError):
@@ -223,13 +214,6 @@ class TenantMissing(IndexStoreError):
 
 class TokensFull(IndexStoreError):
     """No token was created; the message says what to do."""
-
-
-class TuplesMoved(IndexStoreError):
-    """Nothing was stored; read the tenant's position again."""
-
-    def __init__(self, tenant: str) -> None:
-        super().__init__(f"another worker has applied relation tuples of {tenant} meanwhile")
 
 
 class UnreadableRecord(IndexStoreError):

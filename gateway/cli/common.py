@@ -18,7 +18,6 @@ from common.command_errors import CommandError
 from gateway.cli.safe_console import SafeConsole, reopen_closed_outputs
 from index.errors import IndexStoreError
 from index.model.identifiers import use_case
-from ingest.errors import NotImportable, NotReembedded
 
 if TYPE_CHECKING:  # `--help` and `--version` load no more than they show
     from pydantic import ValidationError
@@ -81,13 +80,7 @@ def errors() -> Iterator[None]:
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         yield
-    except (
-        CacheUnavailable,
-        IndexStoreError,
-        NotImportable,
-        CommandError,
-        NotReembedded,
-    ) as error:
+    except (CacheUnavailable, IndexStoreError, CommandError) as error:
         _fail(str(error))
     except ValueError as error:
         from pydantic import ValidationError

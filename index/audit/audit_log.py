@@ -4,12 +4,11 @@ A change appends its row at the end of its own transaction. The next change of t
 for that row. See migrations/0001_schema.sql.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from common.audit_actor import ActingPrincipal, current_actor
+from common.audit_actor import current_actor
 from index.errors import RightsLost
 from index.postgres.database import Database
 from index.postgres.session import Session
@@ -20,25 +19,6 @@ NO_TENANT = "-"  # the log of requests that belong to no tenant; no tenant has t
 
 DOCUMENTS_MAX = 1_000  # named by one row
 PRUNED_MAX = 10_000  # rows at a time, during which the tenant's appends wait; 0.05 s
-
-
-@dataclass(frozen=True, slots=True)
-class ReadEvent:
-    """A read of documents, to be logged."""
-
-    tenant: str
-    who: ActingPrincipal
-    details: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Denial:
-    """Refused requests of one caller, to be logged. reason: the log's word for why."""
-
-    tenant: str
-    who: ActingPrincipal
-    reason: str
-    details: Mapping[str, Any]
 
 
 async def append(
@@ -76,19 +56,6 @@ class AuditLog:
         self.database = database
         self._pruned_max = pruned_max
 
-    async def append_reads(self, events: Sequence[ReadEvent]) -> None:
-        """Append all events or none."""
-        await self._append_each(
-            (event.tenant, event.who, "documents.read", "", event.details) for event in events
-        )
-
-    async def append_denials(self, denials: Sequence[Denial]) -> None:
-        """Append all denials or none."""
-        await self._append_each(
-            (denial.tenant, denial.who, "access.denied", denial.reason, denial.details)
-            for denial in denials
-        )
-
     async def tenants(self) -> list[str]:
         """All tenants that have a log, deleted ones included."""
         rows = await self.database.rows("audit_log.tenants")
@@ -103,19 +70,6 @@ class AuditLog:
                 count = await self._prune(tenant, before)
                 pruned += count
         return pruned
-
-    async def _append_each(
-        self, rows: Iterable[tuple[str, ActingPrincipal, str, str, Mapping[str, Any]]]
-    ) -> None:
-        """Append in one statement, ordered by tenant so that processes can't deadlock."""
-        async with self.database.session() as session:
-            await session.rows_each(
-                "audit_log.append",
-                [
-                    (tenant, who.subject, who.key_id, *action)
-                    for tenant, who, *action in sorted(rows, key=lambda row: row[0])
-                ],
-            )
 
     async def _prune(self, tenant: str, before: datetime) -> int:
         async with self.database.transaction() as session:

@@ -12,15 +12,14 @@ from common.shares.turns import map_in_steps
 from index.documents import (
     document_writes,
     ended_readers,
-    event_versions,
     forgetting,
     outbox,
     quotas,
 )
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
-from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.stored_document import StoredDocument, row_to_stored_document
+from index.documents.write_causes import ExternalCause, WriteCause, sequence_of
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
@@ -246,13 +245,13 @@ class DocumentStore:
         owner: str | None,
         readers: Sequence[str],
         words: Collection[str] = (),
-        cause: AccessCause | None = None,
+        cause: ExternalCause | None = None,
         parts: Parts = ACCESS,
     ) -> CommitResult | None:
         """Set the document's owner and readers; None and no change if it has changed since.
 
         words: those that the tenant's vocabulary learns.
-        cause: the event or the relation tuples that set them.
+        cause: what another system says that sets them.
         parts: those that are set; a late earlier write does not overwrite them.
         """
         document_id = stored.document.document_id
@@ -263,7 +262,7 @@ class DocumentStore:
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
             if cause is not None:
-                await event_versions.merge_access(session, tenant, cause)
+                await cause.settle(session, tenant)
             change = Change(
                 row["document_key"],
                 stored.document.language,

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from common.shares.turns import map_in_steps
-from index.documents import chunk_store, event_versions, outbox
+from index.documents import chunk_store, outbox, write_causes
 from index.documents.chunk_store import AddedChunk, KeptChunk
-from index.documents.event_versions import Reading, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import document_to_row
+from index.documents.write_causes import Reading, WriteCause, sequence_of
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.quota import StoredAmounts
@@ -175,9 +175,9 @@ async def supersede(
     parts: Mapping[str, Parts],
     cause: WriteCause | None,
 ) -> None:
-    """`event_versions.supersede_event` for the parts, by document, that a write sets."""
+    """As `write_causes.supersede`, for the parts, by document, that a write sets."""
     awaited = {name: parts[name] for name in parts if name in locked.awaited}
-    await event_versions.supersede_event(session, tenant, awaited, cause)
+    await write_causes.supersede(session, tenant, awaited, cause)
 
 
 async def put(
@@ -189,7 +189,7 @@ async def put(
 ) -> list[Change]:
     """Write the documents and their chunks, and supersede queued earlier writes.
 
-    Raises `JobLost` and `EventSuperseded`.
+    Raises `JobLost`, and what an external cause raises.
     """
     parts = {write.document_id: write.parts for write in writes if write.parts}
     await supersede(session, tenant, locked, parts, cause)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from index.documents.document_writes import DocumentWrite
-from index.documents.event_versions import WriteCause, sequence_of
+from index.documents.write_causes import WriteCause, sequence_of
 from index.postgres.session import Session
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cache.protocol import Revisions
-from index.documents.event_versions import Reading, WriteCause
 from index.documents.forgetting import Forgotten
 from index.documents.stored_document import StoredDocument
+from index.documents.write_causes import Reading, WriteCause
 from index.model.document import Document
 from index.model.write_order import (
     ACCESS,

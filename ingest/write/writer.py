@@ -16,9 +16,9 @@ from common.shares.threads import FairThreads
 from common.shares.turns import long_step, map_in_steps
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Confirmation, DocumentWrite
-from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.documents.stored_document import StoredDocument
+from index.documents.write_causes import ExternalCause, WriteCause, sequence_of
 from index.errors import SourceReserved
 from index.model.document import Document
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
@@ -106,7 +106,7 @@ class Writer:
         """`put_all` of one document; raises the exception that `put_all` returns.
 
         cause: the job, source reading or event behind the write. If a newer cause has replaced
-        it, nothing is written and `JobLost` or `EventSuperseded` is raised. Parts that a later
+        it, nothing is written and `JobLost` or its own exception is raised. Parts that a later
         write has set stay unchanged. parts: those that this write sets. may_publish: as in `Put`.
         """
         put = Put(document_id, revise, parts, may_publish)
@@ -143,15 +143,14 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        cause: AccessCause | None = None,
+        cause: ExternalCause | None = None,
         parts: Parts = ACCESS,
         *,
         may_publish: bool = False,
     ) -> Written:
         """Set owner and readers as `revise` returns them; embeds and moves no vector.
 
-        cause: the event or the relation tuples behind the change; raises `EventSuperseded` or
-        `TuplesMoved` if they have changed since.
+        cause: what another system said; raises its exception if that has changed since.
         parts: which of the two it sets, against queued writes. may_publish: as in `Put`.
         """
 
@@ -162,8 +161,7 @@ class Writer:
             require_publishable(stored.document, document, may_publish=may_publish)
             if stored.document == document:
                 unchanged = PlannedUpdate(stored, document, parts)
-                event = cause if isinstance(cause, EventUpdate) else None
-                confirmed = await self._confirm(tenant, {document_id: unchanged}, event)
+                confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
             if teaches_others(stored.document, document):

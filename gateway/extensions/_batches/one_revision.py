@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
-from gateway.extension import HeldAnswers, SearchRequest, SearchServices, get_or_compute
+from gateway.extension import SearchRequest, SearchServices, get_or_compute
+from gateway.extensions._batches.held_answers import HeldAnswers
 
 Search: TypeAlias = Callable[[SearchRequest], Awaitable[ServedAnswer]]
 Work: TypeAlias = Coroutine[Any, Any, None]

@@ -5,7 +5,8 @@ from typing import cast
 
 import httpx2
 
-from common import current_span, tls
+from common import current_span
+from gateway.extensions._web import tls
 
 REPLY_BYTES_MAX = 16_777_216  # a starting value: five times the vectors of a batch as numbers
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.extensions._ingest.source_origins import SourceOrigins
+from gateway.extensions._sources.source import DocumentOfOtherOrigin
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document, DocumentContent
-from ingest.errors import DocumentOfOtherOrigin
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 from ingest.write.writer import Writer

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.extension import Stores
 from gateway.extensions._jobs.job_progress import REPORT_S
 from gateway.extensions._sources.source_store import SourceStore
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
 from ingest.worker.job_turn import TURN_S_MAX, JobTurn

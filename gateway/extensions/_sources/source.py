@@ -22,6 +22,15 @@ _DOCUMENT = TypeAdapter(Document)
 _CHUNKER = chunking_config.DEFAULT
 
 
+class DocumentOfOtherOrigin(Exception):
+    """Nothing was stored; the document of the other origin stays."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(
+            f"another origin of this source, or a caller, has written {document_id}; it stays"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
     """An item of the source that could not be read as a document.

@@ -14,8 +14,7 @@ from importlib import metadata
 from threading import Event, Timer
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from common import tls
-from gateway.extensions._web import urls
+from gateway.extensions._web import tls, urls
 from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions._web.host_rates import HostRates
 from gateway.extensions._web.resolver import Resolver

@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 from common.audit_actor import UNKNOWN, AuditActor
 from gateway.extension import BackgroundFlush
+from gateway.extensions.access_log.access_log_store import Denial
 from gateway.extensions.access_log.ended_keys import EndedKey
-from index.audit.audit_log import NO_TENANT, Denial
+from index.audit.audit_log import NO_TENANT
 from index.tenants.principals import Principal
 
 FLUSH_S = 60.0

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from gateway.extension import AccessRecorders, AnswerLog, Extension, Settings, Stores
+from gateway.extensions.access_log.access_log_store import AccessLogStore
 from gateway.extensions.access_log.denial_log import DenialLog
 from gateway.extensions.access_log.ended_keys import EndedKeyStore
 from gateway.extensions.access_log.read_log import StoredReadLog
@@ -17,12 +18,13 @@ async def open_access_log(
     if settings.audit_log == "off":
         yield AccessRecorders()
         return
-    denials = DenialLog(stores.audit_log, EndedKeyStore(stores.database), time.time)
+    store = AccessLogStore(stores.database)
+    denials = DenialLog(store, EndedKeyStore(stores.database), time.time)
     async with denials.background_flush():
         if settings.audit_log == "changes":
             yield AccessRecorders(denials=denials)
             return
-        reads = StoredReadLog(stores.audit_log, time.time, collect=answer_log.tell)
+        reads = StoredReadLog(store, time.time, collect=answer_log.tell)
         answer_log.watchers.append(reads.watch)
         async with reads.background_flush():
             yield AccessRecorders(reads, denials)

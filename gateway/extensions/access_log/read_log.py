@@ -26,7 +26,8 @@ from gateway.extension import (
     address_of,
     split_answer,
 )
-from index.audit.audit_log import ReadEvent, parts
+from gateway.extensions.access_log.access_log_store import ReadEvent
+from index.audit.audit_log import parts
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0

@@ -11,7 +11,6 @@ from common.shares.threads import TenantThreads
 from gateway.extension import (
     AuthenticatedRequest,
     DocumentServices,
-    HeldAnswers,
     RequestContext,
     SearchBody,
     SearchServices,
@@ -26,6 +25,7 @@ from gateway.extension import (
     require_within_limits,
     schemas,
 )
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.evaluation import judged_questions, measures
 from gateway.extensions.evaluation.evaluation_schemas import (

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gateway.extensions._sources.sync.source_sync import SourceWriter
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.record_source import RecordSource
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document
-from ingest.errors import NotImportable
 from ingest.write.embed import PassageEmbedder
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks

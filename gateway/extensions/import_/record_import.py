@@ -24,7 +24,7 @@ from gateway.extensions.import_.readers.record import RecordReader
 from gateway.extensions.import_.record_mapping import ReaderKind, RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.extensions.import_.target_tenant import create_if_missing
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.errors import TenantMissing
 from index.search.query_embedder import Embedder
 

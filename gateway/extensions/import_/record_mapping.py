@@ -9,10 +9,10 @@ from gateway.extensions._files.front_matter import LOOKALIKES
 from gateway.extensions._records import table
 from gateway.extensions._records.table import Columns
 from gateway.extensions._sources.source import Defaults, document
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.record import Record, flat
 from index.model.document import Document, normalise
 from index.model.form import is_blank
-from ingest.errors import NotImportable
 
 # The first that is there; the third and fourth are LangChain's names.
 TEXT_NAMES = ("text", "document", "page_content", "content", "body")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from gateway.extensions._sources.source import Defaults, RefusedItem, reason
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.record import Record, RecordReader
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.refused_records import RefusedRecords
@@ -17,7 +18,6 @@ from index.model.document import Document
 from index.model.form import composed
 from index.model.scope import PUBLIC
 from ingest.chunkers import whole
-from ingest.errors import NotImportable
 
 CHUNKER = "whole"  # of records that name none: a record is a piece of text already
 RECORDS_MAX = 10_000_000  # a starting value; an import remembers 70 bytes of each

@@ -13,7 +13,6 @@ from starlette.responses import Response
 from gateway.extension import (
     BATCH_SEARCHES_MAX,
     Headers,
-    HeldAnswers,
     McpMethod,
     McpTool,
     RawResponse,
@@ -21,6 +20,7 @@ from gateway.extension import (
     decode_json,
     problems,
 )
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._mcp.argument_parsing import ToolArguments
 from gateway.extensions.mcp import resources
 from gateway.extensions.mcp.mcp_services import McpServices

@@ -1,5 +1,7 @@
 """OpenFGA does not answer as it should, or no longer knows the position in its changes."""
 
+from index.errors import IndexStoreError
+
 
 class OpenfgaUnavailable(Exception):
     """A later attempt may succeed. The message quotes no tuple and no credential.
@@ -14,3 +16,10 @@ class OpenfgaUnavailable(Exception):
 
 class PositionLost(OpenfgaUnavailable):
     """All tuples have to be read again."""
+
+
+class TuplesMoved(IndexStoreError):
+    """Nothing was stored; read the tenant's position again."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"another worker has applied relation tuples of {tenant} meanwhile")

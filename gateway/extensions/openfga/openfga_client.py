@@ -10,7 +10,7 @@ import httpx2
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from common import tls
+from gateway.extensions._web import tls
 from gateway.extensions.openfga.errors import OpenfgaUnavailable, PositionLost
 from gateway.extensions.openfga.openfga_schemas import (
     AuthorizationModel,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway.extensions.openfga.errors import TuplesMoved
 from index.documents import ended_readers
-from index.errors import TuplesMoved
 from index.postgres.session import Row, Session
 from ingest.errors import DocumentContended
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from gateway.extensions.openfga.errors import TuplesMoved
 from gateway.extensions.openfga.reader_update import ReaderUpdate
 from index.audit import audit_log
-from index.errors import TenantMissing, TuplesMoved
+from index.errors import TenantMissing
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 

@@ -8,7 +8,6 @@ from starlette.responses import Response
 from cache.lookup import ServedAnswer
 from gateway.extension import (
     AuthenticatedRequest,
-    HeldAnswers,
     RequestContext,
     freshness_of,
     problems,
@@ -16,6 +15,7 @@ from gateway.extension import (
     strictest,
 )
 from gateway.extensions._batches.answers_headers import answers_headers
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions.plans.plan_answer import encode_plan_answer
 from gateway.extensions.plans.plan_check import require_valid_plan
 from gateway.extensions.plans.plan_run import AnsweredSteps, PlanRun

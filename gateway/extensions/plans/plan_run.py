@@ -18,12 +18,12 @@ from typing import TypeAlias
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.extension import (
-    HeldAnswers,
     SearchRequest,
     SearchServices,
     decode_in_steps,
     encode_answer,
 )
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import ConsistentSearches, SearchRound
 from gateway.extensions.plans import references
 from gateway.extensions.plans.plan_schemas import PlanBody, SearchStepBody, StepBody

@@ -7,11 +7,10 @@ worker whose commit finds newer event versions than it has read starts again.
 from dataclasses import dataclass, replace
 
 from gateway.extensions.rabbitmq import event_schemas
-from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.errors import EventRefused, EventSuperseded
 from gateway.extensions.rabbitmq.event_schemas import DeleteEvent, Event, PutEvent
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
-from index.documents.event_versions import EventUpdate
-from index.errors import EventSuperseded
+from gateway.extensions.rabbitmq.event_versions import EventUpdate
 from index.model.document import Document
 from index.model.write_order import ACCESS, CONTENT, NO_PARTS, named
 from ingest.errors import DocumentContended, PublishingRefused

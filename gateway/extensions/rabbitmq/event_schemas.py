@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from gateway.extension import decode_json, problems
 from gateway.extensions._sources.source import reason
 from gateway.extensions.rabbitmq.errors import EventRefused
-from index.documents.event_versions import EventUpdate, EventVersion
+from gateway.extensions.rabbitmq.event_versions import EventUpdate, EventVersion
 from index.model import chunking_config
 from index.model.document import (
     EVENTS_SOURCE,

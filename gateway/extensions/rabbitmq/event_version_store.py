@@ -1,7 +1,8 @@
 """Reads the versions of documents' last events, and keeps those of documents that do not exist."""
 
-from index.documents.event_versions import EventUpdate, EventVersion, merge_event
-from index.errors import EventSuperseded, TenantMissing
+from gateway.extensions.rabbitmq.errors import EventSuperseded
+from gateway.extensions.rabbitmq.event_versions import EventUpdate, EventVersion
+from index.errors import TenantMissing
 from index.postgres.database import Database
 
 
@@ -29,4 +30,4 @@ class EventVersionStore:
             await session.rows("documents.lock", tenant, [update.document_id])
             if await session.row("documents.exists", tenant, update.document_id) is not None:
                 raise EventSuperseded(update.document_id)
-            await merge_event(session, tenant, update)
+            await update.settle(session, tenant)

@@ -14,10 +14,10 @@ from gateway.extensions.reembed.embedding_migration import (
     MissingVector,
     StoredText,
 )
+from gateway.extensions.reembed.errors import NotReembedded
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from ingest.chunkers.registry import rebuild_chunks
-from ingest.errors import NotReembedded
 from ingest.summaries import summary
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation

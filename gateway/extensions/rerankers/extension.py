@@ -20,8 +20,8 @@ from index.errors import EmbedderRefused
 def _service(settings: RerankerSettings, _chat: Chat | None) -> Reranker:
     import httpx2
 
-    from common import tls
     from common.circuit_breaker import MODEL, CircuitBreaker
+    from gateway.extensions._web import tls
     from gateway.extensions.rerankers.service_reranker import ServiceReranker
 
     key = settings.api_key

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from common.shares.turns import map_in_steps
 from gateway.extension import (
     BATCH_SEARCHES_MAX,
-    HeldAnswers,
     RawResponse,
     RequestContext,
     SearchServices,
@@ -20,6 +19,7 @@ from gateway.extension import (
     strictest,
 )
 from gateway.extensions._batches.answers_headers import answers_headers
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.search_batch.search_batch_schemas import SearchBatchBody
 from index.errors import VectorRefused

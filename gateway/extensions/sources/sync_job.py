@@ -10,7 +10,7 @@ from gateway.extensions._sources.sync.pruning import PrunePolicy
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions._sources.sync.source_sync import READING_S_MAX, SourceSync
 from gateway.extensions.sources.source_services import SourceServices
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.errors import IndexStoreError, JobLost
 from index.jobs.job_queue import ClaimedJob
 from ingest.errors import JobRefused

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from cache.lookup import ServedAnswer
 from gateway.extension import (
     BATCH_SEARCHES_MAX,
-    HeldAnswers,
     RequestContext,
     SearchBody,
     address_of_hit,
@@ -25,6 +24,7 @@ from gateway.extension import (
     strictest,
 )
 from gateway.extensions._batches.answers_headers import answers_headers
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.vector_stores.store_access import require_store
 from gateway.extensions.vector_stores.vector_store_schemas import (

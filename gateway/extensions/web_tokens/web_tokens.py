@@ -20,7 +20,6 @@ import httpx2
 import jwt
 from pydantic import TypeAdapter
 
-from common import tls
 from gateway.extension import (
     ROLES,
     CommandError,
@@ -30,6 +29,7 @@ from gateway.extension import (
     protected_resource,
     schemas,
 )
+from gateway.extensions._web import tls
 from gateway.extensions.web_tokens.audiences import normal_form, normal_forms
 from gateway.extensions.web_tokens.jwks_client import (
     FETCH_S_MAX,

@@ -13,7 +13,6 @@ import orjson
 from gateway.extension import (
     TOP_K_MAX,
     AuthenticatedRequest,
-    HeldAnswers,
     RequestContext,
     SearchBody,
     SearchRequest,
@@ -24,6 +23,7 @@ from gateway.extension import (
     schemas,
     shown,
 )
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import search_consistently
 from gateway.extensions.why_not import explanation, left_out
 from gateway.extensions.why_not.explanation import Explanation

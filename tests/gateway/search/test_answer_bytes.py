@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from common.shares.budget import FairBudget
+from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.http.admission import AdmissionControl, Slot
 from gateway.problems.problems import Problem
-from gateway.search.answer_bytes import ANSWER_BYTES_MAX, HeldAnswers, require_short
+from gateway.search.answer_bytes import ANSWER_BYTES_MAX, require_short
 from ingest.write.document_plan import METADATA_BYTES_MAX
 from tests.gateway.support.gateways import Caller, problem
 

@@ -19,7 +19,7 @@ from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.job_handlers import handlers
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

@@ -19,11 +19,12 @@ from gateway.extensions._audit_log.audit_log_reader import (
     LoggedAction,
 )
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
+from gateway.extensions.access_log.access_log_store import AccessLogStore, ReadEvent
 from gateway.extensions.budgets.budget_store import BudgetStore
 from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.similar_questions.pair_store import PairStore
 from index.audit import audit_log
-from index.audit.audit_log import AuditLog, ReadEvent
+from index.audit.audit_log import AuditLog
 from index.documents.document_store import DocumentStore
 from index.postgres.database import Database
 from index.tenants.keys import KeyStore, NewKey
@@ -43,7 +44,8 @@ async def log(database: Database, tenants: TenantStore) -> AuditLog:
 
 
 async def see(log: AuditLog, tenant: str, *documents: str, who: AuditActor = ANA) -> None:
-    await log.append_reads([ReadEvent(tenant, who, {"answers": 1, "documents": list(documents)})])
+    details = {"answers": 1, "documents": list(documents)}
+    await AccessLogStore(log.database).append_reads([ReadEvent(tenant, who, details)])
 
 
 async def rows(
@@ -326,7 +328,8 @@ async def test_tampering_is_found_and_named(
         await tenants.create(name, name)
     for number in range(ROWS):
         event = {"answers": 1, "documents": [f"{number}"]}
-        await log.append_reads([ReadEvent(name, ANA, event) for name in (*names, "acme")])
+        reads = [ReadEvent(name, ANA, event) for name in (*names, "acme")]
+        await AccessLogStore(log.database).append_reads(reads)
     before = await verified(database)
 
     for name, (statement, _) in zip(names, _TAMPERED, strict=True):

@@ -8,7 +8,7 @@ import asyncpg
 
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, DocumentWrite
-from index.documents.event_versions import WriteCause
+from index.documents.write_causes import WriteCause
 from index.model.document import Document
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.document import Document

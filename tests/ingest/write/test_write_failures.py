@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, DocumentWrite
-from index.documents.event_versions import WriteCause
+from index.documents.write_causes import WriteCause
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document

@@ -13,7 +13,7 @@ from common.shares.slots import FairSlots
 from common.shares.turns import FairTurns, take_turns
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, DocumentWrite
-from index.documents.event_versions import WriteCause
+from index.documents.write_causes import WriteCause
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database
 from ingest.write.planning_process import planning_pool

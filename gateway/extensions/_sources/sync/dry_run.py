@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import Reading
 from index.documents.stored_document import StoredDocument
+from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.model.write_order import NEVER_SEEN
 from ingest.write.revision import Outcome, PlannedUpdate, Put, Written, revision_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gateway.extensions._sources.skipped import BLANK, EXAMPLES_MAX
 from gateway.extensions._sources.source import RefusedItem, SkippedFiles
 from gateway.extensions._sources.sync.pruning import KeptBecause
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from ingest.write.revision import Written
 
 LISTED_MAX = 10_000  # refused items, and warnings, of a report; a starting value

@@ -21,6 +21,7 @@ from common import background_tasks
 from gateway.extensions._batches.write_batches import batches
 from gateway.extensions._sources.source import (
     BlankItem,
+    DocumentOfOtherOrigin,
     Item,
     ItemWarning,
     RefusedItem,
@@ -31,11 +32,10 @@ from gateway.extensions._sources.source import (
 from gateway.extensions._sources.sync.pruning import PrunePolicy
 from gateway.extensions._sources.sync.read_documents import ReadDocuments
 from gateway.extensions._sources.sync.report import PendingRemoval, Report
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document, DocumentContent
 from index.model.form import composed
 from ingest.errors import (
-    DocumentOfOtherOrigin,
     DocumentTooLong,
     JobRefused,
     PublishingRefused,

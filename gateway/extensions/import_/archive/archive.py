@@ -19,10 +19,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gateway.extensions._sources.source import Item, RefusedItem
+from gateway.extensions.import_.errors import NotImportable
 from index.model.document import Document, DocumentId
 from index.model.document import Source as SourceName
 from index.model.identifiers import GroupId, SubjectId
-from ingest.errors import NotImportable
 
 FORMAT = 1  # raise it when the meaning of a line changes
 _LINE_BYTES_MAX = 33_554_432  # the longest text, with every character escaped, and the other fields

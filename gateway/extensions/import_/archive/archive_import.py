@@ -14,7 +14,7 @@ from gateway.extensions._sources.sync.report import Report
 from gateway.extensions._sources.sync.source_sync import read_items
 from gateway.extensions.import_.archive.archive import Archive, GroupLine, SourceLine
 from gateway.extensions.import_.target_tenant import create_if_missing
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.errors import QuotaExceeded, SourceReserved
 
 

@@ -6,6 +6,7 @@ Source: https://docs.trychroma.com/reference, and the server's own /openapi.json
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.json_api import (
     PAGE_RECORDS,
     JsonApi,
@@ -14,7 +15,6 @@ from gateway.extensions.import_.readers.json_api import (
     unknown,
 )
 from gateway.extensions.import_.readers.record import Record
-from ingest.errors import NotImportable
 
 _STORE = "Chroma"
 

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import orjson
 
-from common import tls
-from ingest.errors import NotImportable
+from gateway.extensions._web import tls
+from gateway.extensions.import_.errors import NotImportable
 
 # Starting values, not measured.
 REQUEST_S_MAX = 60.0

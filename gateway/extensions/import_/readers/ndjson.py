@@ -12,8 +12,8 @@ import orjson
 
 from gateway.extensions._records import json_lines, table
 from gateway.extensions._sources.source import RefusedItem, reason
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.record import Record
-from ingest.errors import NotImportable
 
 LINE_BYTES_MAX = 2**25  # the longest text, with every character escaped, and a vector
 

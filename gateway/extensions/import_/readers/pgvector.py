@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import orjson
 
 from gateway.extensions._sources.source import RefusedItem
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers import vector_table
 from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import OpenVectorTable
-from ingest.errors import NotImportable
 
 T = TypeVar("T")
 

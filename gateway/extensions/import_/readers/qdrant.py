@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.json_api import PAGE_RECORDS, JsonApi, NotFound, expect
 from gateway.extensions.import_.readers.record import Record
-from ingest.errors import NotImportable
 
 _STORE = "Qdrant"
 

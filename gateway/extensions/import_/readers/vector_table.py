@@ -11,9 +11,9 @@ from typing import Any
 import asyncpg
 import orjson
 
+from gateway.extensions.import_.errors import NotImportable
 from index.postgres.connections import LOST
 from index.postgres.functions.function_roles import Connection
-from ingest.errors import NotImportable
 
 # Starting values, not measured.
 CONNECT_S_MAX = 30.0

@@ -14,8 +14,8 @@ from gateway.extensions._audit_log.audit_log_reader import (
     Recipient,
     ShownDocument,
 )
+from gateway.extensions.access_log.access_log_store import AccessLogStore, ReadEvent
 from gateway.extensions.search_as.search_as_log import append_search_as
-from index.audit.audit_log import AuditLog, ReadEvent
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 
@@ -86,7 +86,7 @@ async def test_the_answer_is_that_of_a_look_at_every_row(
 ) -> None:
     random = Random(7)  # noqa: S311  of a test
     shown = [some_shown(random) for _ in range(60)]
-    log = AuditLog(database)
+    log = AccessLogStore(database)
     reader = AuditLogReader(database, looked_at_max=looked_at_max, shown_max=shown_max)
     await log.append_reads([each.event for each in shown])
     await log.append_reads([ReadEvent("beta", READERS[2], shown[0].event.details)])
@@ -106,7 +106,7 @@ async def test_an_earliest_time_is_one_of_being_shown(
     database: Database, tenants: TenantStore
 ) -> None:
     """A row is appended after what it tells of."""
-    log, now = AuditLog(database), datetime.now(UTC)
+    log, now = AccessLogStore(database), datetime.now(UTC)
     late = Shown(READERS[0], now, now, {"a": (1,)})
     early = Shown(READERS[2], now - timedelta(hours=2), now - timedelta(hours=1), {"a": None})
     await log.append_reads([early.event, late.event])

@@ -1,10 +1,3 @@
-"""An index for what reads into it, the fixtures of the index's own tests."""
+"""An index for what reads into it."""
 
-import pytest
-
-from tests.index.conftest import *  # noqa: F403  the fixtures
-
-
-@pytest.fixture(autouse=True)
-def no_blocking_calls() -> None:
-    """These tests open folders on the event loop, as a command does."""
+from tests.gateway.support.index_fixtures import *  # noqa: F403  the fixtures

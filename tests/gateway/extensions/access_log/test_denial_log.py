@@ -6,10 +6,11 @@ import pytest
 
 from gateway.extensions._audit_log.audit_log_reader import AuditLogReader
 from gateway.extensions.access_log import denial_log as limits
+from gateway.extensions.access_log.access_log_store import Denial
 from gateway.extensions.access_log.denial_log import DenialLog
 from gateway.extensions.access_log.ended_keys import EndedKey
 from gateway.settings.settings import Settings
-from index.audit.audit_log import NO_TENANT, AuditLog, Denial
+from index.audit.audit_log import NO_TENANT, AuditLog
 from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.principals import Principal

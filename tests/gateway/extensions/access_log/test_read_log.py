@@ -11,11 +11,12 @@ import pytest
 from common.audit_actor import SYSTEM
 from gateway.extensions.access_log import extension
 from gateway.extensions.access_log import read_log as limits
+from gateway.extensions.access_log.access_log_store import ReadEvent
 from gateway.extensions.access_log.read_log import StoredReadLog
 from gateway.recording.answer_log import AnswerLog
 from gateway.recording.read_log import Reader, ReadLog
 from gateway.settings.settings import Settings
-from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
+from index.audit.audit_log import DOCUMENTS_MAX
 from index.errors import DatabaseUnavailable
 from index.tenants.principals import Principal
 from tests.gateway.support.longest_step import LongestStep

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.extensions._sources.source import RefusedItem
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.record import Record
-from ingest.errors import NotImportable
 
 
 class FakeReader:

@@ -18,13 +18,13 @@ from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.import_.archive import archive_export
 from gateway.extensions.import_.archive.archive import Archive
 from gateway.extensions.import_.archive.archive_import import import_archive
+from gateway.extensions.import_.errors import NotImportable
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_deletion import TenantDeletion
-from ingest.errors import NotImportable
 from ingest.write.revision import Put
 from tests.gateway.support.commands import command, environment_of, succeeds
 from tests.gateway.support.gateways import Caller, Gateway

@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import orjson
 import pytest
 
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.chroma import ChromaReader
 from gateway.extensions.import_.readers.json_api import JsonApi
 from gateway.extensions.import_.readers.qdrant import QdrantReader
 from gateway.extensions.import_.readers.record import RecordReader
-from ingest.errors import NotImportable
 
 SECRET = "the-key"
 

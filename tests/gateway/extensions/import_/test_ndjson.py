@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gateway.extensions._sources.source import RefusedItem
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.ndjson import LINE_BYTES_MAX, NdjsonReader
 from gateway.extensions.import_.readers.record import Record
-from ingest.errors import NotImportable
 
 
 def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:

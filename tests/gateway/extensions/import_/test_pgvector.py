@@ -8,10 +8,10 @@ import asyncpg
 import pytest
 
 from gateway.extensions._sources.source import RefusedItem
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.pgvector import PgvectorReader
 from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import ROW_BYTES_MAX
-from ingest.errors import NotImportable
 
 pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions.import_ import refused_records
+from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.record import DEPTH_MAX, Record, flat
 from gateway.extensions.import_.record_mapping import RecordMapping
 from gateway.extensions.import_.record_source import RecordSource
 from gateway.extensions.import_.refused_records import RefusedRecords
 from index.model.document import Document
 from ingest.chunkers import whole
-from ingest.errors import NotImportable
 from tests.gateway.extensions.import_.fake_reader import FakeReader
 
 DEFAULTS = Defaults(readers=("tenant",), chunker="whole")

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from gateway.configured import extension_settings
 from gateway.extensions.jobs.job_store import JobStore
 from gateway.extensions.openfga import store_watch, store_watcher, tuple_store
-from gateway.extensions.openfga.errors import OpenfgaUnavailable
+from gateway.extensions.openfga.errors import OpenfgaUnavailable, TuplesMoved
 from gateway.extensions.openfga.extension import EXTENSION
 from gateway.extensions.openfga.openfga_services import OpenfgaServices
 from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
@@ -24,8 +24,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import job_handlers, worker_loop
-from index.documents.event_versions import Reading
-from index.errors import TuplesMoved
+from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Written

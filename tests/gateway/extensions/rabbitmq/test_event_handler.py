@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.errors import EventRefused, EventSuperseded
 from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
+from gateway.extensions.rabbitmq.event_versions import EventUpdate, EventVersion
 from index.documents.document_store import DocumentStore
-from index.documents.event_versions import EventUpdate, EventVersion
-from index.errors import EventSuperseded, TenantMissing
+from index.errors import TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database
 from ingest.write.writer import Writer

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.extensions.rabbitmq import event_schemas
 from gateway.extensions.rabbitmq.errors import EventRefused
 from gateway.extensions.rabbitmq.event_schemas import PutEvent
-from index.documents.event_versions import EventUpdate, EventVersion
+from gateway.extensions.rabbitmq.event_versions import EventUpdate, EventVersion
 from tests.gateway.extensions.rabbitmq.event_samples import access, delete, parsed, update
 from tests.index.support.samples import a_document
 

@@ -14,7 +14,7 @@ from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.errors import SourceReserved
 from index.model.document import Document
 from index.search.query_embedder import Embedder

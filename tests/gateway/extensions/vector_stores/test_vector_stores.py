@@ -10,7 +10,7 @@ from openai import AsyncOpenAI
 
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Put

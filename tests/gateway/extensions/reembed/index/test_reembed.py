@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.errors import NotReembedded
 from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
@@ -20,7 +21,6 @@ from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
-from ingest.errors import NotReembedded
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
