@@ -58,7 +58,7 @@ from index.postgres.setup import migrate, shipped_migrations
 from index.postgres.setup.identifier_spellings import IdentifierPolicy
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantRevisions, TenantStore
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 from ingest.write.planning_process import planning_pool
 
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
@@ -204,8 +204,8 @@ async def _join_rooms(
     metered = [MeteredEmbedder(each, metrics, usage.check, tracing) for each in embedders]
     index_name = (await index_version.check_or_create(connected, *metered)).name
     languages = await TenantStore(connected).languages()
-    await asyncio.to_thread(lexical.load_stored)
-    await asyncio.to_thread(lexical.load, languages)
+    await asyncio.to_thread(analysed_languages.load_stored)
+    await asyncio.to_thread(analysed_languages.load, languages)
     preprocessor = None
     if brought.make_preprocessor is not None:
         preprocessor = await asyncio.to_thread(

@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from common import background_tasks
-from index.text import lexical
-from index.text.word_lists import stored_lists
+from index.text.word_lists import analysed_languages, stored_lists
 
 LISTS_S_MAX = 120.0  # 8 s of one processor; a starting value, not measured
 
@@ -63,7 +62,7 @@ async def load_word_lists() -> None:
     In this process making them would take 8 s of the time in which it answers.
     Raises `OSError` if they can't be stored: each is then made in this process when it is needed.
     """
-    if await asyncio.to_thread(lexical.load_stored):
+    if await asyncio.to_thread(analysed_languages.load_stored):
         return
     # -P: no module is imported from the current folder.
     child = await asyncio.create_subprocess_exec(
@@ -79,5 +78,5 @@ async def load_word_lists() -> None:
         if child.returncode is None:
             child.kill()
             await child.wait()
-    if not await asyncio.to_thread(lexical.load_stored):
+    if not await asyncio.to_thread(analysed_languages.load_stored):
         raise OSError(f"the word lists can't be stored in {stored_lists.folder()}")

@@ -16,7 +16,7 @@ from index.model.document import Document
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
-from index.text import lexical
+from index.text.word_lists.analysed_languages import base_language
 from index.vocabulary import vocabulary
 
 
@@ -181,7 +181,7 @@ class _Advance:
     ) -> "_Advance":
         common_words, tokens, restricted_words = vocabulary.to_columns(words)
         return cls(
-            languages=sorted({lexical.base_language(change.language) for change in changes}),
+            languages=sorted({base_language(change.language) for change in changes}),
             chunks=growth.chunks,
             public_chunks=public_chunks,
             added=list(chain.from_iterable(change.added for change in changes)),

@@ -15,8 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from index.errors import UnreadableRecord
-from index.model.boost import Boost, Importance, Recency
 from index.model.query import FILTER, Filter, Postprocessing, Query
+from index.model.query_parts.boost import Boost, Importance, Recency
 from index.model.scope import Scope
 
 FORMAT = 6  # raise it when the same bytes mean something else than before

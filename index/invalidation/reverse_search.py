@@ -23,6 +23,7 @@ from index.invalidation.postings import NOTE, WEIGHTED_NOTE, Postings
 from index.invalidation.visible_chunks import VisibleChunks
 from index.model.scope import PUBLIC
 from index.text import lexical, long_queries
+from index.text.word_lists.analysed_languages import LANGUAGES
 
 T = TypeVar("T")
 Table = NDArray[Any]
@@ -35,7 +36,7 @@ _ROUNDING = 2**-24
 _DENSE_ROUNDINGS = 4  # for each dimension, plus one
 
 # The lexical score is a sum of positive products, one for each term, so its error is relative.
-_LEXICAL_ROUNDINGS = 2 * long_queries.PARTS_MAX * lexical.QUERY_TERMS_MAX * len(lexical.LANGUAGES)
+_LEXICAL_ROUNDINGS = 2 * long_queries.PARTS_MAX * lexical.QUERY_TERMS_MAX * len(LANGUAGES)
 _LEXICAL_MARGIN = _LEXICAL_ROUNDINGS * _ROUNDING
 
 _ROWS_MIN = 64

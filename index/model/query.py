@@ -11,7 +11,6 @@ import orjson
 from pydantic import ConfigDict, TypeAdapter
 
 from index.model.attributes import Condition
-from index.model.boost import Boost
 from index.model.conditions.attributes import ATTRIBUTES
 from index.model.conditions.condition import FilterCondition, FilteredChunk, NothingMeetsBoth
 from index.model.conditions.documents import DOCUMENTS, EXCLUDE_DOCUMENTS
@@ -23,6 +22,7 @@ from index.model.conditions.sources import SOURCES
 from index.model.conditions.tags import TAGS_ALL, TAGS_ANY
 from index.model.conditions.updated import UPDATED_AFTER, UPDATED_BEFORE
 from index.model.conditions.validity import AS_OF, VALID_ON
+from index.model.query_parts.boost import Boost
 
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 HighlightUnits: TypeAlias = Literal["code_points", "utf16"]

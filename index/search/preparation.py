@@ -17,6 +17,7 @@ from index.postgres.database import Database
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries, spelling
 from index.text.text_threads import SHORT_CHARACTERS_MAX
+from index.text.word_lists import analysed_languages
 from index.vocabulary.extent import Extent
 from index.vocabulary.resident_words import ResidentWords
 from index.vocabulary.vocabulary import Spelling, Vocabulary
@@ -104,8 +105,8 @@ class SearchPreparer:
         if asked_in is None:
             asked_in = await self._analyse(tenant, language_detection.detect, text)
         lists = languages | {asked_in} if asked_in else languages
-        if not lexical.are_loaded(lists):  # only until this machine has stored them
-            await asyncio.to_thread(lexical.load, lists)
+        if not analysed_languages.are_loaded(lists):  # only until this machine has stored them
+            await asyncio.to_thread(analysed_languages.load, lists)
         doubtful: Sequence[str] = ()
         if query.corrects and languages:
             doubtful = await self._analyse(tenant, spelling.doubtful, text, languages)

@@ -12,8 +12,8 @@ from pgvector import HalfVector
 
 from common.billing_context import bill_to
 from index.errors import EmbeddingUnavailable, VectorRefused
-from index.model import query_vector
 from index.model.query import Query
+from index.model.query_parts import query_vector
 from index.model.scope import Scope
 from index.text import lexical, long_queries
 

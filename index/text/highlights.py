@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from index.text import lexical, tokens
+from index.text.word_lists import analysed_languages
 
 # Starting values, not measured. In most texts the second is not reached: chunks are shorter.
 HIGHLIGHTS_MAX = 100  # in one text
@@ -33,7 +34,7 @@ def find(text: str, language: str, terms: Collection[int]) -> tuple[Highlight, .
     A word is highlighted whole, also if a part of it matches; words that only punctuation
     separates are one highlight.
     """
-    base = lexical.base_language(language)
+    base = analysed_languages.base_language(language)
     found = (
         Highlight(piece.start() + start, piece.start() + end)
         for piece in _PIECE.finditer(text, 0, CHARACTERS_MAX)

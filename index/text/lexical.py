@@ -7,10 +7,9 @@ no other text, so a score reveals nothing about hidden documents.
 The language is hashed into a term's index: a query that is analysed in several languages is one
 vector, and a chunk matches only the terms of its own language.
 
-Pure, except that the first use of a language loads its word list; see `load`.
+Pure, except that the first use of a language loads its word list; see `analysed_languages`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,26 +18,20 @@ from hashlib import blake2b
 from itertools import chain
 from math import exp, log
 from operator import attrgetter, itemgetter
-from threading import Lock
 from types import MappingProxyType
 
 from index.text import dates, numerals, phrases, tokens
 from index.text.memo import QUERY_PIECES_MAX, Memo
 from index.text.names import Named
-from index.text.word_lists import digit_shares, stemming, stored_lists
+from index.text.word_lists import digit_shares
+from index.text.word_lists.analysed_languages import base_language, word_list
 from index.text.word_lists.building import RAREST
-from index.text.word_lists.stemming import stem_spelling
-from index.text.word_lists.word_list import WordList
+from index.text.word_lists.stemming import UNDETERMINED, stem_spelling
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
 ANALYSER = "bm25-6"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
-
-UNDETERMINED = stemming.UNDETERMINED
-LANGUAGES = frozenset({*stemming.SNOWBALL, UNDETERMINED})
-_WORD_LISTS: dict[str, WordList] = {}  # by language; each is a function of its language
-_LOADING = Lock()
 
 NO_CORRECTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -277,36 +270,6 @@ def is_foreign(asked_in: str | None, languages: Collection[str]) -> bool:
     return bool(others) and all(others)
 
 
-def load(languages: Collection[str]) -> None:
-    """Load the languages' word lists: milliseconds each, or 2 s if one is not stored yet.
-
-    Of threads that need a list at once, one loads it and the others wait.
-    """
-    for code in languages:
-        _word_list(base_language(code))
-
-
-def load_stored() -> bool:
-    """Load the lists that are stored, in milliseconds; True if none of LANGUAGES is missing."""
-    folder = stored_lists.folder()
-    for language in LANGUAGES - _WORD_LISTS.keys():
-        if found := stored_lists.find(language, folder):
-            _WORD_LISTS.setdefault(language, found)
-    return _WORD_LISTS.keys() >= LANGUAGES
-
-
-def are_loaded(languages: Collection[str]) -> bool:
-    """Whether texts in these languages are analysed without a wait."""
-    return _WORD_LISTS.keys() >= {*map(base_language, languages)}
-
-
-@lru_cache(maxsize=1_024)
-def base_language(code: str) -> str:
-    """The member of LANGUAGES that analyses a BCP 47 code: pt for pt-BR, und for fi."""
-    base = re.split("[-_]", code, maxsplit=1)[0].lower()
-    return base if base in LANGUAGES else UNDETERMINED
-
-
 @cache
 def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
     """By piece of text between spaces, the terms that it adds to the counts of a chunk.
@@ -400,7 +363,7 @@ def _share(stem: str, listed: float | None, language: str) -> float:
     listed: what the language's list has of the stem.
     """
     is_word = stem.isalpha()
-    share = listed if is_word else _word_list(language).share(digit_shares.shape(stem))
+    share = listed if is_word else word_list(language).share(digit_shares.shape(stem))
     if share is None:
         share = CHARACTER if tokens.is_character(stem) else RAREST
     return share if is_word else max(share * digit_shares.share_of_shape(stem), RAREST)
@@ -422,19 +385,6 @@ def _stem(word: str, language: str) -> tuple[str, float | None]:
 
     None if the list of the language's words lacks it.
     """
-    word_list = _WORD_LISTS.get(language) or _word_list(language)
-    stem = stem_spelling(word_list.spelling(word), language)
-    return stem, word_list.share(stem)
-
-
-def _word_list(language: str) -> WordList:
-    found = _WORD_LISTS.get(language)
-    if found is not None:
-        return found
-    with _LOADING:
-        if language not in _WORD_LISTS:
-            folder = stored_lists.folder()
-            _WORD_LISTS[language] = stored_lists.find(language, folder) or stored_lists.make(
-                language, folder
-            )
-    return _WORD_LISTS[language]
+    listed = word_list(language)
+    stem = stem_spelling(listed.spelling(word), language)
+    return stem, listed.share(stem)

@@ -15,6 +15,7 @@ from operator import eq
 from index.text import lexical
 from index.text.memo import QUERY_PIECES_MAX, Memo
 from index.text.tokens import PIECES
+from index.text.word_lists import analysed_languages
 
 # Over seven public sets (nDCG@10 of queries with one typo over that of the same without): 0.941
 # uncorrected, 0.996 with the numbers below. From 5 letters on it is 0.993; from 3 on the same.
@@ -53,7 +54,7 @@ def doubtful(text: str, languages: Collection[str]) -> list[str]:
 
     languages: at least one. Of more than QUERY_WORDS_MAX the first are kept.
     """
-    first, *others = {*map(lexical.base_language, languages)}
+    first, *others = {*map(analysed_languages.base_language, languages)}
     rare = [*dict.fromkeys(chain.from_iterable(map(_rare_words(first).__getitem__, text.split())))]
     if others:
         rare = [word for word in rare if not _is_common(word, others)]

@@ -15,6 +15,7 @@ from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
 from index.model.quota import StoredAmounts
 from index.text import lexical, spelling
+from index.text.word_lists import analysed_languages
 from index.vocabulary import vocabulary
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
@@ -191,7 +192,7 @@ def plan_all(
 
 def prepare(documents: Collection[Document]) -> None:
     """Load the analysers and chunkers that the documents need; takes up to a second."""
-    lexical.load({document.language for document in documents})
+    analysed_languages.load({document.language for document in documents})
     registry.load({document.chunker for document in documents})
 
 

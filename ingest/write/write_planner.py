@@ -16,7 +16,7 @@ from index.documents.stored_document import StoredDocument
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.model.quota import StoredAmounts
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 from ingest.write.document_plan import (
     DocumentPlan,
     LlmResult,
@@ -80,7 +80,7 @@ class WritePlanner:
             return await plan_in_thread(self._threads, tenant, changed, llm_results)
         # Searches of this process need the word lists of the texts too.
         await self._threads.run(
-            tenant, lexical.load, {document.language for _, document in changed}
+            tenant, analysed_languages.load, {document.language for _, document in changed}
         )
         async with long_step(tenant):
             return await self._processes.run(tenant, PlanningProcess.plan, changed, llm_results)

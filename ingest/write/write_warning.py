@@ -10,7 +10,9 @@ from typing import Literal, TypeAlias
 
 from index.documents.chunk_store import AddedChunk
 from index.model.document import Document
-from index.text import language_detection, lexical
+from index.text import language_detection
+from index.text.word_lists import analysed_languages
+from index.text.word_lists.stemming import UNDETERMINED
 from ingest.chunkers import whole
 
 WarningCode: TypeAlias = Literal["not-whole", "other-language", "no-vector"]
@@ -44,8 +46,8 @@ def without_vectors(added: Sequence[AddedChunk]) -> Iterator[WriteWarning]:
 def _other_language(document: Document) -> tuple[WriteWarning, ...]:
     """For a declared language that has word lists: of others, no words are known."""
     detected = language_detection.detect_surely(document.text)
-    declared = lexical.base_language(document.language)
-    if detected is None or declared in (detected, lexical.UNDETERMINED):
+    declared = analysed_languages.base_language(document.language)
+    if detected is None or declared in (detected, UNDETERMINED):
         return ()
     detail = (
         f"the text reads as {detected}, and the document's language is {document.language}: its "

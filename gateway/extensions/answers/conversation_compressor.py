@@ -13,7 +13,7 @@ from common.processes.module_worker import ModuleWorker, answer_requests
 from common.processes.worker_pool import WorkerPool
 from gateway.extensions.answers import conversation_compression
 from gateway.extensions.answers.conversation_compression import CompressedMessages
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 
 PROCESSES = 2  # one tenant uses one of them
 WAITING_MAX = 1_000  # conversations of one tenant; its concurrent requests are fewer
@@ -50,7 +50,7 @@ def compressor_pool() -> WorkerPool[ConversationCompressor]:
 
 def _answer(request: bytes) -> bytes:
     texts, question, budget, kept_last, language = orjson.loads(request)
-    lexical.load({language})
+    analysed_languages.load({language})
     compressed = conversation_compression.compress(
         texts, question, budget=budget, kept_last=kept_last, language=language
     )

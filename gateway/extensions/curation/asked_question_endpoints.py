@@ -6,13 +6,13 @@ from datetime import timedelta
 from starlette.responses import Response
 
 from gateway.extension import RequestContext, json_response, problems, read_response, utc_now
-from gateway.extensions.curation.asked_question_schemas import (
+from gateway.extensions.curation.asked_questions.asked_question_schemas import (
     AskedQuestionItem,
     AskedQuestionsAnswer,
     QuestionRecordingAnswer,
     QuestionRecordingBody,
 )
-from gateway.extensions.curation.asked_question_store import KEPT_DAYS_MAX
+from gateway.extensions.curation.asked_questions.asked_question_store import KEPT_DAYS_MAX
 from gateway.extensions.curation.curation_services import CurationServices
 
 LIMIT_MAX = 100

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gateway.extension import LOW_CONFIDENCE_SUFFIX, LoggedAnswer, Services
 from gateway.extensions._gates.query_gate_store import QueryGateStore
-from gateway.extensions.curation.asked_question_log import AskedQuestionLog
-from gateway.extensions.curation.asked_question_store import AskedQuestionStore
+from gateway.extensions.curation.asked_questions.asked_question_log import AskedQuestionLog
+from gateway.extensions.curation.asked_questions.asked_question_store import AskedQuestionStore
 from gateway.extensions.curation.best_scores import BestScoreLog, BestScoreStore
 from gateway.extensions.curation.low_confidence_log import LowConfidenceLog
 from gateway.extensions.curation.low_confidence_store import LowConfidenceStore

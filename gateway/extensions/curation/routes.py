@@ -7,12 +7,12 @@ from typing import get_args
 from gateway.extension import ApiRoute, Parameter, body_limit, schemas
 from gateway.extensions.curation import (
     asked_question_endpoints,
-    asked_question_schemas,
     confidence_endpoints,
     curation_endpoints,
     curation_schemas,
     query_gate_endpoints,
 )
+from gateway.extensions.curation.asked_questions import asked_question_schemas
 from gateway.extensions.curation.curation_services import CurationServices
 from gateway.extensions.curation.low_confidence_store import State
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from index.model.boost import POPULARITY_LEVELS
+from index.model.query_parts.boost import POPULARITY_LEVELS
 
 HALF_LIFE_DAYS = 30  # a starting value, not measured
 

@@ -1,6 +1,6 @@
 """The attributes of users and groups that a filter may name, and their values."""
 
-from gateway.extensions.scim.filter_predicates import Attributes, Kind, Values
+from gateway.extensions.scim.filters.filter_predicates import Attributes, Kind, Values
 from gateway.extensions.scim.group_provisioning import GroupUser, ProvisionedGroup
 from gateway.extensions.scim.user_provisioning import ProvisionedUser, UserEmail
 

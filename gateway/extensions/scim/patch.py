@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from gateway.extension import problems
 from gateway.extensions.scim.attributes import EMAIL_PARTS, MEMBER_PARTS, member_values
 from gateway.extensions.scim.errors import invalid
-from gateway.extensions.scim.filter_grammar import (
+from gateway.extensions.scim.filters.filter_grammar import (
     AttributeExpression,
     Filter,
     Path,
@@ -21,7 +21,7 @@ from gateway.extensions.scim.filter_grammar import (
     leaves,
     parse_path,
 )
-from gateway.extensions.scim.filter_predicates import compile_filter
+from gateway.extensions.scim.filters.filter_predicates import compile_filter
 from gateway.extensions.scim.group_provisioning import MEMBERS_MAX, GroupUser
 from gateway.extensions.scim.scim_schemas import (
     GROUP,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gateway.extension import RequestContext
 from gateway.extensions.scim.errors import MEDIA_TYPE, invalid
-from gateway.extensions.scim.filter_grammar import (
+from gateway.extensions.scim.filters.filter_grammar import (
     AnyValue,
     AttributeExpression,
     Filter,
@@ -19,7 +19,7 @@ from gateway.extensions.scim.filter_grammar import (
     leaves,
     parse_filter,
 )
-from gateway.extensions.scim.filter_predicates import Attributes, Predicate, compile_filter
+from gateway.extensions.scim.filters.filter_predicates import Attributes, Predicate, compile_filter
 from gateway.extensions.scim.scim_schemas import ResourceList
 from gateway.extensions.scim.scim_services import ScimServices
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from gateway.extension import ApiRoute, Parameter, body_limit
 from gateway.extensions.scim import discovery, errors, group_endpoints, user_endpoints
-from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
+from gateway.extensions.scim.filters.filter_grammar import FILTER_CHARACTERS_MAX
 from gateway.extensions.scim.scim_schemas import (
     Discovered,
     GroupBody,

@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from gateway.extension import Storable, with_example
-from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
+from gateway.extensions.scim.filters.filter_grammar import FILTER_CHARACTERS_MAX
 from gateway.extensions.scim.group_provisioning import MEMBERS_MAX
 from index.model.document import Line
 

@@ -7,7 +7,7 @@ Texts are untrusted, so every pattern takes time linear in the text.
 import re
 from collections.abc import Iterator
 
-from gateway.extensions.similar_questions import word_lists
+from gateway.extensions.similar_questions.words import word_lists
 
 _NUMBER = re.compile(r"(?:(?<![^\s(])-(?=\d))?\d+(?:[.,]\d+)*")  # 5-10 has no minus
 _THOUSANDS = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")  # 1.000 and 1,000 are equal

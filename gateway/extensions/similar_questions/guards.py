@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import log
 from unicodedata import normalize
 
-from gateway.extensions.similar_questions import antonyms, entities, function_words
+from gateway.extensions.similar_questions import entities
+from gateway.extensions.similar_questions.words import antonyms, function_words
 from index.text import language_detection, lexical
 
 # Frequencies of a word, in all its forms, in the language; from pairs of seven public sets.

@@ -15,6 +15,7 @@ from gateway.extensions.similar_questions.cached_question import CachedQuestion
 from gateway.extensions.similar_questions.guards import Features
 from index.embedders.static_embedder import StaticEmbedder
 from index.text import language_detection, lexical
+from index.text.word_lists import analysed_languages
 
 _FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
 
@@ -26,7 +27,7 @@ class QuestionSimilarity:
     """
 
     def __init__(self, default_language: str) -> None:
-        self._default_language = lexical.base_language(default_language)
+        self._default_language = analysed_languages.base_language(default_language)
         self._loaded: set[str] = set()
         self._embedder: StaticEmbedder | None = None
         self._loading = asyncio.Lock()
@@ -49,7 +50,7 @@ class QuestionSimilarity:
         return guards.may_share(self._features(cached), self._features(question))
 
     def _load(self, language: str) -> None:
-        lexical.load({language})
+        analysed_languages.load({language})
         self._loaded.add(language)
         self._embedder = self._embedder or StaticEmbedder()
 

@@ -24,26 +24,25 @@ from gateway.extensions.vector_stores.files import (
 )
 from gateway.extensions.vector_stores.paging import list_answer, page_of
 from gateway.extensions.vector_stores.received_files import file_of_document, read_received
-from gateway.extensions.vector_stores.store_access import files_of, require_store
-from gateway.extensions.vector_stores.vector_store_schemas import (
+from gateway.extensions.vector_stores.schemas.search_schemas import Content, FileContentPage
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import (
     AttachBody,
     AttributesBody,
-    Content,
     DeletedAnswer,
     FileBatchAnswer,
     FileBatchBody,
-    FileContentPage,
     StoreFileAnswer,
     count_by_status,
 )
-from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.store_access import files_of, require_store
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     AttachedFile,
     FileFilter,
     FileStatusFilter,
     VectorStore,
     VectorStoreStore,
 )
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.rows import DatedDocument
 from index.model.document import Document
 from index.model.write_order import Parts

@@ -13,8 +13,8 @@ from gateway.extensions._sources.source_store import REMOVE, SourceStore
 from gateway.extensions.vector_stores import errors
 from gateway.extensions.vector_stores.extractors import Extractors
 from gateway.extensions.vector_stores.routes import ROUTES
+from gateway.extensions.vector_stores.stored.vector_store_store import VectorStoreStore
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 
 _LOST_INTERVAL_S = 600.0
 _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of them

@@ -15,16 +15,16 @@ from gateway.extension import (
 from gateway.extensions._files import encoding
 from gateway.extensions._files.extracted import Unreadable
 from gateway.extensions._files.formats import TEXT
-from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.files import no_such_file, require_own_file
-from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
-from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import AttachBody
+from gateway.extensions.vector_stores.stored.file_store import File, FileStore
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     AttachedFile,
     AttachRequest,
     VectorStore,
     VectorStoreStore,
 )
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
 from index.model import chunking_config
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX

@@ -27,11 +27,15 @@ from gateway.extension import (
     schemas,
     with_revision,
 )
-from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.paging import list_answer, page_of
-from gateway.extensions.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import (
+    DeletedAnswer,
+    FileAnswer,
+    Purpose,
+)
+from gateway.extensions.vector_stores.stored.file_store import File, FileStore
+from gateway.extensions.vector_stores.stored.vector_store_store import VectorStoreStore
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.model.scope import Maker
 from index.tenants.principals import NO_FILTER

@@ -6,7 +6,7 @@ OpenAI's clients and the tools built on them list models to see whether a server
 from starlette.responses import Response
 
 from gateway.extension import RequestContext, json_response, problems
-from gateway.extensions.vector_stores.vector_store_schemas import ModelAnswer, ModelList
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import ModelAnswer, ModelList
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 
 

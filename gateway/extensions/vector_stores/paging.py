@@ -7,8 +7,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from gateway.extension import RequestContext, problems
-from gateway.extensions.vector_stores.file_store import FileListing
-from gateway.extensions.vector_stores.vector_store_schemas import ListAnswer
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import ListAnswer
+from gateway.extensions.vector_stores.stored.file_store import FileListing
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 
 Item = TypeVar("Item", bound=BaseModel)

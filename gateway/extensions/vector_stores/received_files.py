@@ -2,8 +2,8 @@
 
 from gateway.extension import AuthenticatedRequest, RequestContext, full_scope, parse_address
 from gateway.extensions.vector_stores.files import no_such_file
+from gateway.extensions.vector_stores.stored.vector_store_store import AttachedFile
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import AttachedFile
 from index.documents.rows import DatedDocument
 
 

@@ -7,29 +7,31 @@ from typing import get_args
 from gateway.extension import ApiRoute, Parameter, schemas
 from gateway.extensions.vector_stores import attachments, files, models, search, stores
 from gateway.extensions.vector_stores.errors import ErrorAnswer, render
-from gateway.extensions.vector_stores.vector_store_schemas import (
+from gateway.extensions.vector_stores.schemas.search_schemas import (
+    FileContentPage,
+    SearchPage,
+    VectorStoreSearchBody,
+)
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import (
     AttachBody,
     AttributesBody,
     DeletedAnswer,
     FileAnswer,
     FileBatchAnswer,
     FileBatchBody,
-    FileContentPage,
     FileList,
     FileUpload,
     ModelAnswer,
     ModelList,
-    SearchPage,
     StoreFileAnswer,
     StoreFileList,
     VectorStoreAnswer,
     VectorStoreBody,
     VectorStoreChanges,
     VectorStoreList,
-    VectorStoreSearchBody,
 )
+from gateway.extensions.vector_stores.stored.vector_store_store import FileStatusFilter
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import FileStatusFilter
 
 _STORES = "/v1/vector_stores"
 _STORE = f"{_STORES}/{{vector_store_id}}"

@@ -26,13 +26,13 @@ from gateway.extension import (
 from gateway.extensions._batches.answers_headers import answers_headers
 from gateway.extensions._batches.held_answers import HeldAnswers
 from gateway.extensions._batches.one_revision import search_consistently
-from gateway.extensions.vector_stores.store_access import require_store
-from gateway.extensions.vector_stores.vector_store_schemas import (
+from gateway.extensions.vector_stores.schemas.search_schemas import (
     Content,
     FoundFile,
     SearchPage,
     VectorStoreSearchBody,
 )
+from gateway.extensions.vector_stores.store_access import require_store
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from index.model.scope import Scope
 

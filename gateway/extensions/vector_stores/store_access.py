@@ -8,16 +8,16 @@ from gateway.extension import (
     problems,
     schemas,
 )
-from gateway.extensions.vector_stores.file_store import FileListing
 from gateway.extensions.vector_stores.files import sees_uploads
-from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.stored.file_store import FileListing
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     ANY,
     AttachedFile,
     FileFilter,
     VectorStore,
     VectorStoreStore,
 )
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from index.model.query import Filter
 
 FILES_MAX = 10_000  # files of a store that the answer counts

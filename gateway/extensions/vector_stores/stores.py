@@ -16,24 +16,24 @@ from gateway.extension import (
 from gateway.extensions.vector_stores.file_attachment import attach_each
 from gateway.extensions.vector_stores.files import require_own_file, response_of_writes
 from gateway.extensions.vector_stores.paging import list_answer, page_of
-from gateway.extensions.vector_stores.store_access import (
-    count_documents,
-    files_of,
-    is_admin,
-    require_store,
-)
-from gateway.extensions.vector_stores.vector_store_schemas import (
+from gateway.extensions.vector_stores.schemas.vector_store_schemas import (
     DeletedAnswer,
     FileCounts,
     VectorStoreAnswer,
     VectorStoreBody,
     VectorStoreChanges,
 )
-from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.store_access import (
+    count_documents,
+    files_of,
+    is_admin,
+    require_store,
+)
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     VectorStore,
     VectorStoreStore,
 )
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
 from index.model.document import Document
 from ingest.write.revision import Written
 

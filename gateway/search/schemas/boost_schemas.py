@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from gateway.bodies.schemas import Body
-from index.model.boost import Boost, Importance, Recency
 from index.model.document import METADATA_INTEGER_MAX, MetadataKey
+from index.model.query_parts.boost import Boost, Importance, Recency
 
 # Starting values, not measured.
 WEIGHT_MAX = 10.0

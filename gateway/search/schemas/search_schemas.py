@@ -23,7 +23,7 @@ from index.model.query import (
 )
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text import long_queries
-from index.text.lexical import base_language
+from index.text.word_lists.analysed_languages import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
 _WORDS_CANDIDATES = 50  # what `words` is measured with: it takes milliseconds

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from index.embedders.vectors import DIMENSIONS_MAX
-from index.model import query_vector
+from index.model.query_parts import query_vector
 
 _NUMBERS = {
     "type": "array",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from index.model.boost import DAY_S, POPULARITY_LEVELS, Boost, Importance, Recency
+from index.model.query_parts.boost import DAY_S, POPULARITY_LEVELS, Boost, Importance, Recency
 from index.postgres.session import Row
 from index.search.tables.snapshot_reads import SnapshotReads
 

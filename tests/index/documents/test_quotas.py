@@ -7,8 +7,8 @@ import pytest
 
 from gateway.extensions._sources.source_store import SourceConfig, SourceStore
 from gateway.extensions.audits.consistency_counts import ConsistencyReader
-from gateway.extensions.vector_stores.file_store import FileStore
-from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
+from gateway.extensions.vector_stores.stored.file_store import FileStore
+from gateway.extensions.vector_stores.stored.vector_store_store import VectorStoreStore
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from index.documents.quotas import add_source

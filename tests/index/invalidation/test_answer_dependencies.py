@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from index.errors import UnreadableRecord
 from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
-from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Query
+from index.model.query_parts.boost import Boost, Importance, Recency
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index.support import filters
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.model import query_vector
+from index.model.query_parts import query_vector
 
 numbers = st.lists(
     st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9), min_size=1, max_size=9

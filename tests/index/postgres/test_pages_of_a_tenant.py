@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from gateway.extensions.jobs.job_store import JobStore
-from gateway.extensions.vector_stores.file_store import File, FileListing, FileStore
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.stored.file_store import File, FileListing, FileStore
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     AttachedFile,
     FileFilter,
     VectorStoreStore,

@@ -6,9 +6,9 @@ from datetime import datetime
 from random import Random
 
 from gateway.extensions.rag.postprocessor_names import HEURISTIC_RANKER
-from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
+from index.model.query_parts.boost import DAY_S, Boost, Importance, Recency
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.text import long_queries
 from tests.index.support import filters, worlds

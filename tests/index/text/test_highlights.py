@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from index.text import highlights, lexical
 from index.text.highlights import CHARACTERS_MAX, HIGHLIGHTS_MAX
+from index.text.word_lists import analysed_languages
 from tests.index.support import worlds
 from tests.sampling import examples
 
@@ -73,7 +74,7 @@ def test_each_mark_matches_and_what_is_not_marked_does_not(
     text: str, query: str, language: str
 ) -> None:
     terms = lexical.query(query, [language]).weights
-    base = lexical.base_language(language)
+    base = analysed_languages.base_language(language)
 
     found = highlights.find(text, language, terms)
 

@@ -11,7 +11,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from index.text import dates, lexical, tokens
-from index.text.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
+from index.text.lexical import CHUNK_TERMS_MAX, DIMENSION, QUERY_TERMS_MAX
+from index.text.word_lists import analysed_languages
+from index.text.word_lists.analysed_languages import LANGUAGES
+from index.text.word_lists.stemming import UNDETERMINED
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
 PIECES = st.sampled_from(
@@ -53,7 +56,7 @@ IDENTIFIERS = ["ERR_1042", "snake_case", "v2.3.1", "ana@exemplo.pt", "covid-19",
 @pytest.fixture(scope="module", autouse=True)
 def _word_lists() -> None:
     """Loaded ahead: Hypothesis allows an example 200 ms."""
-    lexical.load(LANGUAGES)
+    analysed_languages.load(LANGUAGES)
 
 
 def score(query: str, chunk: str, language: str, also: Collection[str] = ()) -> float:
@@ -432,32 +435,32 @@ def test_equal_words_have_equal_indexes_in_every_process() -> None:
 
 @pytest.mark.parametrize("code", ["pt", "pt-BR", "pt_PT", "PT-br"])
 def test_a_regional_code_is_its_language(code: str) -> None:
-    assert lexical.base_language(code) == "pt"
+    assert analysed_languages.base_language(code) == "pt"
     assert lexical.chunk("um farol", code) == lexical.chunk("um farol", "pt")
 
 
 @pytest.mark.parametrize("code", ["fi", "xx", "", "english", "-pt"])
 def test_a_language_without_analyser_is_analysed_as_undetermined(code: str) -> None:
-    assert lexical.base_language(code) == lexical.UNDETERMINED
+    assert analysed_languages.base_language(code) == UNDETERMINED
 
 
 def test_threads_that_need_a_language_at_once_load_its_list_once() -> None:
-    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
+    analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
 
     with ThreadPoolExecutor(8) as pool:
-        lists = list(pool.map(lexical._word_list, ["it"] * 8))  # noqa: SLF001
+        lists = list(pool.map(analysed_languages.word_list, ["it"] * 8))
 
     assert len({id(each) for each in lists}) == 1
 
 
 def test_a_stored_list_is_loaded_before_a_text_needs_it() -> None:
-    lexical.load({"it"})
-    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
-    assert not lexical.are_loaded({"it-CH"})
+    analysed_languages.load({"it"})
+    analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
+    assert not analysed_languages.are_loaded({"it-CH"})
 
-    assert lexical.load_stored()
+    assert analysed_languages.load_stored()
 
-    assert lexical.are_loaded({"it-CH", "und", "fi"})
+    assert analysed_languages.are_loaded({"it-CH", "und", "fi"})
 
 
 def test_a_word_of_thousands_of_marks_is_read_in_linear_time() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from index.text import dates, language_detection, lexical, phrases, spelling, tokens
 from index.text.lexical import Terms
+from index.text.word_lists import analysed_languages
 from index.text.word_lists.building import RAREST
 
 LANGUAGES = ("en", "pt-BR", "ja", "und")
@@ -42,7 +43,7 @@ def terms_of_whole(text: str, languages: Collection[str]) -> Terms:
     named = dates.named(text)
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
-    for language in sorted(map(lexical.base_language, languages)):
+    for language in sorted(map(analysed_languages.base_language, languages)):
         terms_of = lexical._terms  # noqa: SLF001  of a token, which is no piece of a text
         of_language = dict(term for token in read.words for term in terms_of(token, language))
         rarest_chance = lexical._chance(RAREST)  # noqa: SLF001

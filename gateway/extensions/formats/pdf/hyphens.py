@@ -18,9 +18,11 @@ def join_hyphenated(text: str) -> str:
     """The text with each parted word in one line, with its hyphen if it has one elsewhere too."""
     if _PARTED.search(text) is None:
         return text
-    from index.text import language_detection, lexical  # takes 0.2 s, which most files don't need
+    # They take 0.2 s, which most files don't need.
+    from index.text import language_detection
+    from index.text.word_lists.stemming import UNDETERMINED
 
-    language = language_detection.detect_surely(text) or lexical.UNDETERMINED
+    language = language_detection.detect_surely(text) or UNDETERMINED
 
     def join(parted: re.Match[str]) -> str:
         first, hyphen, second = parted.groups()

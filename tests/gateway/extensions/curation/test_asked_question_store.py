@@ -9,7 +9,7 @@ from typing import cast
 import asyncpg
 import pytest
 
-from gateway.extensions.curation.asked_question_store import (
+from gateway.extensions.curation.asked_questions.asked_question_store import (
     DAY_QUESTIONS_MAX,
     AskedQuestionStore,
     QuestionCount,

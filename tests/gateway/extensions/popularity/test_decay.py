@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.extensions.popularity.decay import HALF_LIFE_DAYS, DecayedCount
-from index.model.boost import POPULARITY_LEVELS
+from index.model.query_parts.boost import POPULARITY_LEVELS
 
 TODAY = date(2026, 3, 1)
 NONE = DecayedCount(0.0, TODAY)

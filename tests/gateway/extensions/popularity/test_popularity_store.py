@@ -10,8 +10,8 @@ from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from index.documents.document_store import DocumentStore
 from index.documents.visible_documents import VisibleDocuments
-from index.model.boost import Boost
 from index.model.query import Filter, Query
+from index.model.query_parts.boost import Boost
 from index.model.scope import Scope, everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher

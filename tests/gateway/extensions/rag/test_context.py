@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.extensions._passages import token_estimate
 from gateway.extensions._passages.passage import Passage
 from gateway.extensions.rag import context
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 from tests.gateway.extensions.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
@@ -285,7 +285,7 @@ passages = st.lists(
 
 @given(passages, st.integers(1, 80))
 def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int) -> None:
-    lexical.load({"en"})
+    analysed_languages.load({"en"})
     for each in (given_, context.extract_sentences(given_, "lamps of 2021", budget)):
         made = context.build_context(each, budget)
 

@@ -10,12 +10,12 @@ from gateway.extension import PASSAGE_CHARACTERS_MAX
 from gateway.extensions.rag import heuristic_reranker, postprocessing, word_reranker
 from index.model.query import Query
 from index.search.hits import Hit
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 from tests.gateway.support.hits import a_hit
 
 
 def test_hits_that_score_nothing_are_told_apart_by_their_words() -> None:
-    lexical.load({"en"})
+    analysed_languages.load({"en"})
     hits = [a_hit(1, "Lamps burn oil."), a_hit(2, "Annual leave."), a_hit(3, "Leave.")]
 
     scores = heuristic_reranker.scores(Query("annual leave", fusion="rrf"), hits)
@@ -24,7 +24,7 @@ def test_hits_that_score_nothing_are_told_apart_by_their_words() -> None:
 
 
 def test_the_heuristic_sees_no_more_of_a_hit_than_other_rerankers() -> None:
-    lexical.load({"en"})
+    analysed_languages.load({"en"})
     early = a_hit(1, "leave " + "lamp " * PASSAGE_CHARACTERS_MAX)
     late = a_hit(2, "lamp " * PASSAGE_CHARACTERS_MAX + "leave")
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.extensions.scim.attributes import OF_USERS, user_values
-from gateway.extensions.scim.filter_grammar import (
+from gateway.extensions.scim.filters.filter_grammar import (
     FILTER_CHARACTERS_MAX,
     AnyValue,
     AttributeExpression,
@@ -13,7 +13,7 @@ from gateway.extensions.scim.filter_grammar import (
     parse_filter,
     parse_path,
 )
-from gateway.extensions.scim.filter_predicates import compile_filter
+from gateway.extensions.scim.filters.filter_predicates import compile_filter
 from gateway.extensions.scim.scim_schemas import USER
 from gateway.extensions.scim.user_provisioning import ProvisionedUser, UserAttributes, UserEmail
 from gateway.problems.problems import Problem

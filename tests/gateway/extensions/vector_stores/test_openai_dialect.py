@@ -9,15 +9,16 @@ from openai import AsyncOpenAI
 from pydantic import TypeAdapter
 
 from gateway.bodies.schemas import Body
-from gateway.extensions.vector_stores import vector_store_schemas
+from gateway.extensions.vector_stores.schemas import search_schemas, vector_store_schemas
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio
 
 REQUESTS = [
     model
-    for name, model in inspect.getmembers(vector_store_schemas, inspect.isclass)
-    if model.__module__ == vector_store_schemas.__name__
+    for schemas in (vector_store_schemas, search_schemas)
+    for name, model in inspect.getmembers(schemas, inspect.isclass)
+    if model.__module__ == schemas.__name__
     and issubclass(model, Body)
     and "object" not in model.model_fields
     and name not in ("FileCounts", "LastError", "Content", "FoundFile")

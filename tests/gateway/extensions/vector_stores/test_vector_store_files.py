@@ -9,7 +9,10 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from gateway.extensions.vector_stores.vector_store_store import AttachRequest, VectorStoreStore
+from gateway.extensions.vector_stores.stored.vector_store_store import (
+    AttachRequest,
+    VectorStoreStore,
+)
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings

@@ -15,8 +15,8 @@ import pytest
 from gateway.extensions.context_check.held_passages import HeldPassage, HeldPassages
 from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.extensions.popularity.popularity_store import PopularityStore, opening
-from gateway.extensions.vector_stores.file_store import FileListing
-from gateway.extensions.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.stored.file_store import FileListing
+from gateway.extensions.vector_stores.stored.vector_store_store import (
     AttachRequest,
     FileFilter,
     VectorStoreStore,
@@ -25,8 +25,8 @@ from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
 from index.documents.visible_documents import VisibleDocuments
 from index.errors import DatabaseUnavailable
-from index.model.boost import Boost
 from index.model.query import Filter, Query
+from index.model.query_parts.boost import Boost
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.postgres.functions import function_roles, security_definer_functions

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
-from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.query import FusionName, Query
+from index.model.query_parts.boost import DAY_S, Boost, Importance, Recency
 from index.model.scope import ScopeName, everything, resolve
 from index.postgres.database import Database
 from index.search.ranking.fusion import FusedChunk

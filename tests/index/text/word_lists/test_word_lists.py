@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text import lexical, tokens
-from index.text.word_lists import digit_shares, stored_lists, word_list
+from index.text import tokens
+from index.text.word_lists import analysed_languages, digit_shares, stored_lists, word_list
 from index.text.word_lists.building import RAREST
 from index.text.word_lists.stemming import stem_spelling
 from index.text.word_lists.word_list import WordList
@@ -24,7 +24,8 @@ SPELLINGS = {"cao": "cão", "maca": "maçã"}
 WITHOUT_IMPORT = """
 import sys
 from index.text import lexical
-lexical.load({"it"})
+from index.text.word_lists import analysed_languages
+analysed_languages.load({"it"})
 lexical.query("12 gatti nel 2024", {"it"})
 print("wordfreq" in sys.modules)
 """
@@ -90,7 +91,7 @@ def test_the_share_of_a_number_is_that_of_wordfreq(word: str) -> None:
 
 
 def test_a_stored_list_is_used_without_importing_wordfreq() -> None:
-    lexical.load({"it"})
+    analysed_languages.load({"it"})
 
     printed = subprocess.run(  # noqa: S603  our own
         [sys.executable, "-c", WITHOUT_IMPORT], capture_output=True, check=True, text=True

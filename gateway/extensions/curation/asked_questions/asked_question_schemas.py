@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gateway.extension import Body
-from gateway.extensions.curation.asked_question_store import KEPT_DAYS_MAX
+from gateway.extensions.curation.asked_questions.asked_question_store import KEPT_DAYS_MAX
 
 
 class QuestionRecordingBody(Body):

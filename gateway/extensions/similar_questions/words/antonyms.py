@@ -6,7 +6,7 @@ The lists are in the folder `words`; they are read at import.
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from gateway.extensions.similar_questions import word_lists
+from gateway.extensions.similar_questions.words import word_lists
 
 
 def directions(

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from gateway.extensions.scim.errors import invalid
-from gateway.extensions.scim.filter_grammar import (
+from gateway.extensions.scim.filters.filter_grammar import (
     AnyValue,
     AttributeExpression,
     Filter,

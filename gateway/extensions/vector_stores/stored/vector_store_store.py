@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from gateway.extensions.vector_stores.file_store import FileListing
+from gateway.extensions.vector_stores.stored.file_store import FileListing
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull

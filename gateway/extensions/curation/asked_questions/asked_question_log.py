@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 
 from gateway.extension import FlushBuffer, Outcome
-from gateway.extensions.curation.asked_question_store import (
+from gateway.extensions.curation.asked_questions.asked_question_store import (
     AskedQuestionStore,
     QuestionCount,
     QuestionKey,

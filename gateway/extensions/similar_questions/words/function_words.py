@@ -7,8 +7,8 @@ in the folder `words`; they are read at import.
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gateway.extensions.similar_questions import word_lists
-from gateway.extensions.similar_questions.word_lists import WordLists
+from gateway.extensions.similar_questions.words import word_lists
+from gateway.extensions.similar_questions.words.word_lists import WordLists
 
 
 def asks(words: Sequence[str], language: str) -> str:

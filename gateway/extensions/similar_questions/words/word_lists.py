@@ -52,7 +52,7 @@ class WordLists:
 @cache
 def load(file: str) -> WordLists:
     """Read the file `words/FILE.txt`. Raises `ValueError` for an unknown list."""
-    text = (resources.files(__package__) / "words" / f"{file}.txt").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / f"{file}.txt").read_text(encoding="utf-8")
     by_name: dict[str, list[str]] = {}
     lines: list[str] = []
     for raw_line in text.splitlines():

@@ -1,0 +1,1 @@
+"""The questions that callers ask most: counted and stored."""

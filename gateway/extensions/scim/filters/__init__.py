@@ -1,0 +1,1 @@
+"""How SCIM's filters and paths are read, and what they mean."""

@@ -1,0 +1,1 @@
+"""What words of a question mean, by lists of each language."""

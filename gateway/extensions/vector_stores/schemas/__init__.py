@@ -1,0 +1,1 @@
+"""The request and response bodies of OpenAI's API."""

@@ -1,0 +1,1 @@
+"""What PostgreSQL stores of files and vector stores."""

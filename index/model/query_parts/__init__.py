@@ -1,0 +1,1 @@
+"""What a query may hold beside its words and its filter."""
