@@ -108,6 +108,7 @@ from gateway.http.responses import read_response as read_response
 from gateway.http.responses import with_revision as with_revision
 from gateway.http.revalidation import CONFIRMED_S_MAX as CONFIRMED_S_MAX
 from gateway.http.revalidation import Revalidation as Revalidation
+from gateway.http.revalidation import make_confirmed as make_confirmed
 from gateway.http.route import ApiRoute as ApiRoute
 from gateway.http.route import Parameter as Parameter
 from gateway.http.route import Preference as Preference

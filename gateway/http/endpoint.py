@@ -13,8 +13,8 @@ A failure that the client has caused also counts against the client's address.
 import hmac
 import math
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,19 +37,17 @@ from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
 from gateway.http.request import body, request_url
 from gateway.http.request.request_context import RequestContext
-from gateway.http.revalidation import Revalidation
+from gateway.http.revalidation import make_confirmed
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.problems import problems
-from gateway.recording import shown
 from gateway.recording.shown import Shown
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from index.tenants.principals import Claims, Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
-_ROUNDS_MAX = 3  # each but the first follows a revocation during the one before; a starting value
 _CLIENT_FAILURES = {400, 401, 408, 413, 422}
 
 
@@ -167,16 +165,8 @@ class Endpoint:
         """The handler's response; once more if its caller may not be shown it any more."""
         if not self._is_confirmed or context.caller is None:
             return await self._route.handle(context)
-        slot, held_bytes = context.slot, context.slot.held_bytes
-        for _ in range(_ROUNDS_MAX):
-            with shown.recording() as shows:
-                revalidation = Revalidation(context, shows, time.perf_counter())
-                response = await self._route.handle(context)
-                if not self._needs_confirmation(shows) or await revalidation.is_valid():
-                    return response
-            if slot.held_bytes > held_bytes:  # by the response
-                slot.release(slot.held_bytes - held_bytes)
-        raise problems.answer_outdated()
+        make = partial(self._route.handle, context)
+        return await make_confirmed(context, make, self._needs_confirmation)
 
     def _needs_confirmation(self, shows: Shown) -> bool:
         """Not if a text is written, which is confirmed meanwhile, or something else was written."""

@@ -15,7 +15,8 @@ A text that goes on for seconds ends with an edit too, of any chunk that it is f
 
 import asyncio
 import time
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -27,9 +28,12 @@ from gateway.recording import shown
 from gateway.recording.shown import Shown
 from index.tenants.principals import Principal
 
+T = TypeVar("T")
+
 # Starting values, not measured.
 CONFIRMED_S_MAX = 0.25  # since what is sent was confirmed
 _CHECK_S_MAX = 1.0
+_ROUNDS_MAX = 3  # each but the first follows a revocation during the one before
 
 
 class _ShownDocument(BaseModel):
@@ -135,6 +139,32 @@ class Revalidation:
         if visible != len(chunks) + len(documents):
             return False
         return all([await check() for check in shows.checks])
+
+
+async def make_confirmed(
+    context: RequestContext[Any],
+    make: Callable[[], Awaitable[T]],
+    needs_confirmation: Callable[[Shown], bool] = lambda _: True,
+) -> T:
+    """What `make` makes; made again if its caller may not be shown it any more.
+
+    What it shows is recorded once it is confirmed. If recording takes long, it is confirmed again,
+    but not made again: it has one record. Raises a 409 `Problem` if it can't be confirmed.
+    """
+    slot, held_bytes = context.slot, context.slot.held_bytes
+    for _ in range(_ROUNDS_MAX):
+        with shown.recording() as shows:
+            revalidation = Revalidation(context, shows, time.perf_counter())
+            made = await make()
+            is_needed = needs_confirmation(shows)
+            if not is_needed or await revalidation.is_valid():
+                await shows.record()
+                if is_needed:
+                    await revalidation.require_valid()
+                return made
+        if slot.held_bytes > held_bytes:  # by the response
+            slot.release(slot.held_bytes - held_bytes)
+    raise problems.answer_outdated()
 
 
 def _has_moved(before: AuthenticatedRequest | None, now: AuthenticatedRequest) -> bool:

@@ -6,6 +6,7 @@ An extension logs reads and refused requests, if one does.
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, TypeAlias
 
 from common.audit_actor import AuditActor
@@ -93,4 +94,4 @@ class ReadLog:
             shows.documents.append((principal, passages.keys()))
         if self._recorder is not None:
             reader = Reader(principal.tenant, principal.subject, principal.key_id)
-            self._recorder.passages(reader, passages)
+            shown.record_when_confirmed(partial(self._recorder.passages, reader, passages))

@@ -13,6 +13,7 @@ from gateway.auth.authenticated_request import AuthenticatedRequest
 from index.tenants.principals import Principal
 
 ReadAs: TypeAlias = Callable[[Principal], Awaitable[Principal]]
+Record: TypeAlias = Callable[[], Awaitable[None] | None]
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class Shown:
 
     answers: bodies of searches. documents: their addresses. chunks: their identifiers.
     checks: of what answers show besides hits: whether it may be shown now.
+    records: what is stored of the response once it is confirmed, and before it is sent.
     admitted: the caller as it was first authenticated.
     read_as: the principal whose grants count, made of the caller; None for the caller's own.
     """
@@ -29,11 +31,17 @@ class Shown:
     documents: list[tuple[Principal, Collection[str]]] = field(default_factory=list)
     chunks: list[tuple[Principal, Collection[int]]] = field(default_factory=list)
     checks: list[Callable[[], Awaitable[bool]]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     admitted: AuthenticatedRequest | None = None
     read_as: ReadAs | None = None
 
     def readers(self) -> list[Principal]:
         return [reader for reader, _ in (*self.answers, *self.documents, *self.chunks)]
+
+    async def record(self) -> None:
+        for record in self.records:
+            if (stored := record()) is not None:
+                await stored
 
 
 # None if nothing is collected: then a response is sent as soon as it is read.
@@ -49,3 +57,11 @@ def recording() -> Iterator[Shown]:
         yield shown
     finally:
         CURRENT.reset(token)
+
+
+def record_when_confirmed(record: Callable[[], None]) -> None:
+    """Record it once the response is confirmed; now if nothing confirms it."""
+    if (shows := CURRENT.get()) is not None:
+        shows.records.append(record)
+    else:
+        record()

@@ -127,19 +127,28 @@ def record_served(
 
     trace: of the request, if it is for this answer alone.
     """
-    if shown.CURRENT.get() is not None:  # a known head's response is sent at once
-        record_shown(services, search, served)
     duration_s = None if trace is None else time.perf_counter() - trace.started_s
-    services.answer_log.add(
-        search.principal, search.query, served, duration_s, is_question=not search.body.typing
-    )
-    for watch in services.watchers:
-        watch(search, served)
+    record = partial(_record, services, search, served, duration_s)
+    if (shows := shown.CURRENT.get()) is None:  # a known head's response is sent at once
+        record()
+    else:
+        record_shown(services, search, served)
+        shows.records.append(record)
     if trace is not None:
         trace.tier = served.tier
         trace.mark("cache" if served.tier != "miss" else "search")
         if services.settings.log_queries:
             trace.query = search.query.text
+
+
+def _record(
+    services: SearchServices, search: SearchRequest, served: ServedAnswer, duration_s: float | None
+) -> None:
+    services.answer_log.add(
+        search.principal, search.query, served, duration_s, is_question=not search.body.typing
+    )
+    for watch in services.watchers:
+        watch(search, served)
 
 
 def record_shown(

@@ -25,6 +25,7 @@ from gateway.extensions.context_check.held_passages import (
     PassageState,
     State,
 )
+from gateway.extensions.context_check.passage_bodies import confirm_states
 
 _RESULTS_MAX = 200  # what a model can list; programs send 1,000 over HTTP
 
@@ -65,6 +66,7 @@ async def _check(
     states = await context.services.held_passages.check(
         full_scope(caller), caller.principal.filter, held
     )
+    confirm_states(caller.principal, states)
     checked = map(_checked, [tenant] * len(results), results, held, states)
     answer = CheckedResults(results=tuple(checked)).model_dump(exclude_none=True)
     return tool_result(orjson.dumps(answer)), [STRONG_HEADER]

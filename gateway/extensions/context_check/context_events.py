@@ -1,8 +1,8 @@
 """`POST /v1/context/events`: what becomes of a context, for as long as its holder listens."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import structlog
 from starlette.responses import Response
@@ -15,13 +15,19 @@ from gateway.extension import (
     EventStream,
     RequestContext,
     full_scope,
+    make_confirmed,
     problems,
     revision_header,
 )
 from gateway.extensions.context_check.context_check_schemas import ContextEventsBody
 from gateway.extensions.context_check.context_services import ContextServices
 from gateway.extensions.context_check.held_passages import HeldPassage, PassageState
-from gateway.extensions.context_check.passage_bodies import answer_of, held_of, passages_shown
+from gateway.extensions.context_check.passage_bodies import (
+    answer_of,
+    confirm_states,
+    held_of,
+    passages_shown,
+)
 from index.errors import IndexStoreError
 
 LOOK_S = 2.0  # between two looks at the caller's rights and the revisions; a starting value
@@ -35,6 +41,14 @@ async def get_context_events(context: RequestContext[ContextServices]) -> Respon
     body = await context.parse_body(ContextEventsBody)
     held = held_of(caller, body.passages)
     return EventStream(ContextWatch(context, held).send_events, is_long_lived=True)
+
+
+class _Looked(NamedTuple):
+    """states: of all passages. changed: those that the client has not seen, by place."""
+
+    at: tuple[Revisions, int]
+    states: Sequence[PassageState]
+    changed: Mapping[int, PassageState]
 
 
 class ContextWatch:
@@ -65,7 +79,20 @@ class ContextWatch:
             await send.keep_alive()
 
     async def _next_event(self) -> Event | None:
-        """The states that the client has not seen; None without a change."""
+        """The states that the client has not seen, confirmed; None without a change."""
+        looked = await make_confirmed(self._context, self._look)
+        if looked is None:
+            return None
+        self._seen, self._seen_at = looked.states, looked.at
+        if not looked.changed:
+            return None
+        revision = revision_header(looked.at[0], self._principal.tenant).decode()
+        changed = looked.changed.items()
+        passages = [{"place": place, **_answer_of(state)} for place, state in changed]
+        return Event("states", {"revision": revision, "passages": passages})
+
+    async def _look(self) -> _Looked | None:
+        """None if nothing has moved since the states were seen."""
         caller = await self._context.authenticate(self._principal)
         self._principal = principal = caller.principal
         looked_at = (caller.revisions, principal.access_revision)
@@ -74,19 +101,15 @@ class ContextWatch:
         services = self._context.services
         scope = full_scope(caller)
         states = await services.held_passages.check(scope, principal.filter, self._held)
-        seen, self._seen, self._seen_at = self._seen, states, looked_at
         changed = {
             place: state
-            for place, (before, state) in enumerate(zip(seen, states, strict=True))
+            for place, (before, state) in enumerate(zip(self._seen, states, strict=True))
             if before is None or _is_other(before, state)
         }
-        if not changed:
-            return None
+        confirm_states(principal, changed.values())
         if shown := passages_shown(principal.tenant, changed.values()):
             services.read_log.passages(principal, shown)
-        revision = revision_header(caller.revisions, principal.tenant).decode()
-        passages = [{"place": place, **_answer_of(state)} for place, state in changed.items()]
-        return Event("states", {"revision": revision, "passages": passages})
+        return _Looked(looked_at, states, changed)
 
 
 def _answer_of(state: PassageState) -> dict[str, Any]:

@@ -29,7 +29,12 @@ from gateway.extensions.context_check.context_check_schemas import (
 from gateway.extensions.context_check.context_events import get_context_events
 from gateway.extensions.context_check.context_services import ContextServices
 from gateway.extensions.context_check.held_passages import HeldPassages
-from gateway.extensions.context_check.passage_bodies import answer_of, held_of, passages_shown
+from gateway.extensions.context_check.passage_bodies import (
+    answer_of,
+    confirm_states,
+    held_of,
+    passages_shown,
+)
 
 _PASSAGE_BYTES_MAX = 3_000  # identifiers of documents have at most 2,048
 
@@ -39,6 +44,7 @@ async def check_context(context: RequestContext[ContextServices]) -> Response:
     caller = await context.authenticate()
     principal, held = caller.principal, held_of(caller, body.passages)
     states = await services.held_passages.check(full_scope(caller), principal.filter, held)
+    confirm_states(principal, states)
     if shown := passages_shown(principal.tenant, states):
         services.read_log.passages(principal, shown)
     answer = orjson.dumps({"passages": [*map(answer_of, states)]}, option=orjson.OPT_UTC_Z)

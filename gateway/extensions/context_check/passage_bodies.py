@@ -4,12 +4,19 @@ Plain values: a thousand models would take longer than the search for them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gateway.extension import AuthenticatedRequest, ShownChunks, address_of, parse_min_revision
+from gateway.extension import (
+    AuthenticatedRequest,
+    ShownChunks,
+    address_of,
+    parse_min_revision,
+    shown,
+)
 from gateway.extensions.context_check.context_check_schemas import HeldPassageFields
 from gateway.extensions.context_check.held_passages import AddedPassage, HeldPassage, PassageState
+from index.tenants.principals import Principal
 
 
 def held_of(
@@ -29,15 +36,31 @@ def held_of(
     ]
 
 
+def confirm_states(principal: Principal, states: Iterable[PassageState]) -> None:
+    """Let the documents that the states tell of be confirmed before they are sent."""
+    if (shows := shown.CURRENT.get()) is not None:
+        told = {address for state in states for address in _told(state)}
+        shows.documents.append(
+            (principal, [address_of(principal.tenant, *address) for address in told])
+        )
+
+
+def _told(state: PassageState) -> Iterator[tuple[str, str]]:
+    if state.address is not None:
+        yield state.address
+        if state.replaced_by is not None:
+            yield state.address[0], state.replaced_by
+
+
 def passages_shown(tenant: str, states: Iterable[PassageState]) -> ShownChunks:
     """The passages that the answer has the texts of, for the log of reads."""
-    shown = defaultdict[str, set[int]](set)
+    passages = defaultdict[str, set[int]](set)
     for state in states:
         if state.changed:
             assert state.address is not None
             address = address_of(tenant, *state.address)
-            shown[address].update(each.chunk_id for each in state.changed)
-    return {**shown}
+            passages[address].update(each.chunk_id for each in state.changed)
+    return {**passages}
 
 
 class _Since(dict[str, Mapping[str, int]]):

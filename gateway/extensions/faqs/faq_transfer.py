@@ -13,6 +13,7 @@ from gateway.extension import (
     DocumentServices,
     RequestContext,
     document_update,
+    make_confirmed,
     problems,
     schemas,
 )
@@ -22,6 +23,7 @@ from gateway.extensions._records import faq_text
 from gateway.extensions.faqs import faq_csv, faq_document, faq_store
 from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.extensions.faqs.faq_schemas import FaqImported, FaqLine
+from gateway.extensions.faqs.faq_store import FaqPosition, StoredFaq
 from gateway.extensions.faqs.import_line import ImportLine
 from gateway.extensions.faqs.page_stream import PageStream
 from index.errors import DatabaseUnavailable
@@ -59,21 +61,27 @@ async def _pages(
     context: RequestContext[DocumentServices],
 ) -> AsyncGenerator[list[dict[str, Any]]]:
     """Each with the caller's present rights. Raises a 401 or 403 `Problem` once they have ended."""
-    database, after = context.services.stores.database, None
+    after: FaqPosition | None = None
     while True:
-        caller = await authenticated_admin(context)
-        page = await faq_store.page(
-            database, caller.principal.tenant, after=after, limit=_EXPORT_PAGE
-        )
+        page = await make_confirmed(context, partial(_page, context, after))
         if not page:
             return
-        log_reads(context, caller, page)
         yield [
             faq_document.to_faq(row.document).model_dump(exclude={"document_id"}) for row in page
         ]
         if len(page) < _EXPORT_PAGE:
             return
         after = page[-1].position
+
+
+async def _page(
+    context: RequestContext[DocumentServices], after: FaqPosition | None
+) -> list[StoredFaq]:
+    caller = await authenticated_admin(context)
+    tenant, database = caller.principal.tenant, context.services.stores.database
+    page = await faq_store.page(database, tenant, after=after, limit=_EXPORT_PAGE)
+    log_reads(context, caller, page)
+    return page
 
 
 async def import_faqs(context: RequestContext[DocumentServices]) -> Response:

@@ -1,6 +1,7 @@
 """`POST /v1/search/as`: the answer that another subject or group gets, for an admin.
 
-The audit log's row is committed before the answer is sent: no look is without its row.
+The audit log's row is committed before the answer is sent: no look is without its row. It names
+what the answer shows once that is confirmed, and a request has one.
 """
 
 from dataclasses import replace
@@ -20,6 +21,7 @@ from gateway.extension import (
     problems,
     record_shown,
     require_within_limits,
+    shown,
 )
 from gateway.extensions.search_as.search_as_log import append_search_as
 from gateway.extensions.search_as.search_as_schemas import SearchAsBody
@@ -56,14 +58,11 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
     hits = (await decode_in_steps(answer.body))["hits"]
-    await append_search_as(
-        services.stores.database,
-        admin.tenant,
-        body.subject,
-        list(body.groups),
-        sorted({address_of_hit(admin.tenant, hit) for hit in hits}),
-    )
-    context.trace.mark("audit")
+    documents = sorted({address_of_hit(admin.tenant, hit) for hit in hits})
+    append = partial(append_search_as, services.stores.database, admin.tenant, body.subject)
+    shows = shown.CURRENT.get()
+    assert shows is not None, "a read is confirmed before it is sent"
+    shows.records.append(partial(append, list(body.groups), documents))
     answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
     return build_response(services.settings, context.trace, answered)
 

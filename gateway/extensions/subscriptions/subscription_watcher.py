@@ -3,12 +3,13 @@
 A receiver is told of the answer of now, never of one that was queued: with the rights that it has
 at that moment, and with the changes since what it has seen. So what is lost on the way, or comes
 while it is away, is in the next event. A sender asks for an event when it can send it, and sends it
-at once: an event is no older than `EVENT_AGE_S_MAX`.
+at once. If its rights and revisions were read more than `EVENT_AGE_S_MAX` ago, they are read again.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +19,7 @@ import structlog
 from cache.protocol import Revisions
 from common.errors import Saturated
 from gateway.extension import (
+    CONFIRMED_S_MAX,
     Authenticator,
     ReadLog,
     SearchBody,
@@ -48,7 +50,8 @@ from index.tenants.principals import Principal
 EndReason: TypeAlias = Literal["deleted", "expired", "revoked", "public_not_received"]
 
 # Starting values, not measured.
-EVENT_AGE_S_MAX = 1.0  # since its rights and revisions were read
+EVENT_AGE_S_MAX = CONFIRMED_S_MAX  # since its rights and revisions were read
+_CHECK_S_MAX = 1.0  # to read them again
 _LOOKS_MAX = 3  # the first one computes the answer; the others take it from memory if they can
 _RETRY_S = 1.0  # while PostgreSQL or a model is unavailable
 
@@ -110,6 +113,7 @@ class SubscriptionWatcher:
         self._clock_s = clock_s
         self._body = schemas.parse(SearchBody, orjson.dumps(subscription.search))
         self._seen: SeenAnswer | None = None
+        self._read: tuple[Principal, Revisions] | None = None
         self._is_deleted = False
         self._woken = asyncio.Event()
         self._woken_at_s = time.monotonic()
@@ -147,14 +151,13 @@ class SubscriptionWatcher:
     async def next_event(self) -> AnswerEvent | None:
         """The event that reports the answer of now; None if the receiver has seen this answer.
 
-        It is no older than `EVENT_AGE_S_MAX`. Until `record_received` the receiver counts as not
-        having it. Raises `SubscriptionEnded`. What cannot be read now, or not in that time, wakes
-        the watcher again a little later.
+        Until `record_received` the receiver counts as not having it. Raises `SubscriptionEnded`.
+        What cannot be read or confirmed now wakes the watcher again a little later.
         """
         for _ in range(_LOOKS_MAX):
             begun_at_s = self._clock_s()
             event = await self._look()
-            if event is None or self._clock_s() - begun_at_s <= EVENT_AGE_S_MAX:
+            if event is None or await self._is_valid(begun_at_s):
                 return event
         self._retry_later()
         return None
@@ -170,6 +173,20 @@ class SubscriptionWatcher:
     def record_received(self, event: AnswerEvent) -> None:
         """The receiver has the event: the next one reports the changes since this one."""
         self._seen = event.seen
+
+    async def _is_valid(self, begun_at_s: float) -> bool:
+        """Whether the event may be sent that was begun then: nothing that it is made of has moved.
+
+        Raises `SubscriptionEnded`.
+        """
+        if self._clock_s() - begun_at_s <= EVENT_AGE_S_MAX:
+            return True
+        before = self._read
+        with suppress(IndexStoreError, Saturated, problems.Problem, TimeoutError):
+            async with asyncio.timeout(_CHECK_S_MAX):
+                await self._authenticate()
+            return self._read == before
+        return False
 
     async def _look(self) -> AnswerEvent | None:
         """As `next_event`, however long it takes."""
@@ -206,7 +223,9 @@ class SubscriptionWatcher:
         search = self._services.search.request_of(self.principal, self._body)
         if search.asks_in_vain:
             raise SubscriptionEnded("public_not_received")
-        return search, admitted.revisions.of(search.scope.partitions)
+        revisions = admitted.revisions.of(search.scope.partitions)
+        self._read = self.principal, revisions.without_audiences()
+        return search, revisions
 
     async def _report(
         self, search: SearchRequest, valid: ValidAnswer, since_s: float

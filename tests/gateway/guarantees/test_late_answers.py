@@ -6,17 +6,21 @@ said what it shows.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 
+from gateway.extensions.subscriptions import subscription_watcher
 from gateway.http import revalidation
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
+from tests.gateway.support.event_listener import events_of, subscribe
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.routes import ROUTES
 
@@ -177,7 +181,36 @@ class Stage:
         document_ids = [each["document_id"] for each in answer.json()["documents"]]
         return [document_id for document_id in document_ids if document_id != "open"]
 
+    async def logged(self, action: str, subject: str) -> list[Any]:
+        """The documents of each row of the audit log."""
+        rows = (await self.admin.call("GET", "/v1/audit/log")).json()["rows"]
+        return [
+            row["details"]["documents"]
+            for row in rows
+            if (row["action"], row["subject"]) == (action, subject)
+        ]
+
+    async def stream_of(self, ana: Caller, stream: str) -> AsyncGenerator[Mapping[str, str]]:
+        """The events of a stream whose first one shows `secret`."""
+        if stream == "subscription":
+            path = f"/v1/subscriptions/{await subscribe(ana, QUERY['query'])}/events"
+            return _events(ana, "GET", path, None)
+        found = await ana.search(QUERY["query"])
+        hits = [hit for hit in found.json()["hits"] if hit["document_id"] == "secret"]
+        revision = found.headers["nearhit-revision"]
+        await self.admin.put(
+            "secret", f"Annual leave is spent in {WORD}.", readers=["user:ana"], title=f"To {WORD}"
+        )
+        passages = [
+            {"chunk_id": hits[0]["chunk_id"], "document_id": "secret", "revision": revision}
+        ]
+        return _events(ana, "POST", "/v1/context/events", {"passages": passages})
+
     async def end(self, ending: str) -> None:
+        """ending: the readers, the document, its being active; or the path of a key."""
+        if ending.startswith("/"):
+            assert (await self.admin.call("DELETE", ending)).is_success
+            return
         for document_id in await self.documents():
             path = f"/v1/documents/{document_id}"
             match ending:
@@ -191,9 +224,22 @@ class Stage:
             assert done.is_success, done.text
 
 
+async def _events(
+    caller: Caller, method: str, path: str, body: Any
+) -> AsyncGenerator[Mapping[str, str]]:
+    headers = {"Authorization": f"Bearer {caller.key}"}
+    async with caller.client.stream(
+        method, path, headers=headers, json=body, timeout=None
+    ) as answer:
+        assert answer.status_code == 200
+        async for fields in events_of(answer):
+            yield fields
+
+
 @pytest.fixture(autouse=True)
 def no_answer_is_young(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revalidation, "CONFIRMED_S_MAX", 0.0)
+    monkeypatch.setattr(subscription_watcher, "EVENT_AGE_S_MAX", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -213,29 +259,98 @@ async def far(
         yield gateway
 
 
+@asynccontextmanager
+async def held_until(wire: DatabaseProxy, stage: Stage, ending: str) -> AsyncIterator[None]:
+    """What the block asks for waits for PostgreSQL's reply with the word until all is ended."""
+    held = wire.held
+    wire.hold(WORD.encode())
+    try:
+        yield
+        async with asyncio.timeout(WAIT_S_MAX):
+            while wire.held == held:
+                await asyncio.sleep(0.005)
+        await stage.end(ending)
+    finally:
+        wire.mend()
+
+
+async def late_answer(
+    wire: DatabaseProxy, far: Gateway, stage: Stage, call: str, ending: str
+) -> httpx2.Response:
+    route, path, body = CALLS[call]
+    caller = far.as_(stage.admin if route == "POST /v1/search/as" else stage.ana)
+    await caller.call("GET", "/v1/caller")
+    method = route.partition(" ")[0]
+    async with held_until(wire, stage, ending):
+        asking = asyncio.create_task(caller.call(method, path.format(**stage.names), json=body))
+    return await asking
+
+
 @pytest.mark.sampled("facets-readers", "as-readers", "file-document", "files-active")
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("call", CALLS)
 async def test_what_was_taken_meanwhile_is_not_shown(
     gateway: Gateway, far: Gateway, wire: DatabaseProxy, call: str, ending: str
 ) -> None:
-    route, path, body = CALLS[call]
-    stage = await Stage.of(gateway)
-    caller = far.as_(stage.admin if route == "POST /v1/search/as" else stage.ana)
-    await caller.call("GET", "/v1/caller")
-    held = wire.held
-    wire.hold(WORD.encode())
-    try:
-        method = route.partition(" ")[0]
-        asking = asyncio.create_task(caller.call(method, path.format(**stage.names), json=body))
-        async with asyncio.timeout(WAIT_S_MAX):
-            while wire.held == held:
-                assert not asking.done(), asking.result().text
-                await asyncio.sleep(0.005)
-        await stage.end(ending)
-    finally:
-        wire.mend()
-    answer = await asking
+    answer = await late_answer(wire, far, await Stage.of(gateway), call, ending)
 
     assert WORD not in answer.text
     assert answer.status_code in (200, 404), answer.text
+
+
+@pytest.mark.parametrize("call", ["search", "batch", "document", "tool fetch", "as"])
+async def test_what_was_not_sent_counts_as_shown_to_nobody(
+    gateway: Gateway, far: Gateway, wire: DatabaseProxy, call: str
+) -> None:
+    stage = await Stage.of(gateway)
+
+    await late_answer(wire, far, stage, call, "active")
+
+    await far.as_(stage.ana).call("GET", "/v1/documents/open?chunks=true")
+    while "open" not in (read := str(await stage.logged("documents.read", "ana"))):
+        await asyncio.sleep(0.05)
+    assert "secret" not in read
+    assert await stage.logged("search.as", "ada") == ([["open"]] if call == "as" else [])
+
+
+async def test_an_export_ends_with_the_key_of_its_reader(
+    gateway: Gateway, far: Gateway, wire: DatabaseProxy
+) -> None:
+    stage = await Stage.of(gateway)
+    faq = {"question": f"Who is in {WORD}?", "answer": "All."}
+    assert (await stage.admin.call("PUT", "/v1/faqs/who", json=faq)).is_success
+    body = {"tenant": gateway.tenant_name, "subject": "eve", "roles": ["admin"]}
+    made = (await gateway.operator.call("POST", "/v1/keys", json=body)).json()
+    eve = Caller(far.client, made["key"])
+
+    async def export() -> str:
+        with suppress(httpx2.HTTPError):  # it is cut off
+            return (await eve.call("GET", "/v1/faq-export")).text
+        return ""
+
+    async with held_until(wire, stage, f"/v1/keys/{made['id']}"):
+        exporting = asyncio.create_task(export())
+
+    assert WORD not in await exporting
+
+
+STREAMS = ("context", "subscription")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("stream", STREAMS)
+async def test_no_event_shows_what_was_taken_while_it_was_made(
+    gateway: Gateway, far: Gateway, wire: DatabaseProxy, stream: str, ending: str
+) -> None:
+    stage = await Stage.of(gateway)
+    ana = far.as_(stage.ana)
+    opened = await stage.stream_of(ana, stream)
+    async with held_until(wire, stage, ending):
+        asking = asyncio.create_task(anext(opened))
+    event = await asking
+    await opened.aclose()
+
+    assert event["event"] in ("states", "answer")
+    assert WORD not in event["data"]
+    assert '"current"' not in event["data"]
+    assert '"edited"' not in event["data"]

@@ -34,15 +34,20 @@ SUBSCRIPTION = Subscription(
 
 
 class Services:
-    """Answers that take these times in seconds on a clock of their own, one after the other."""
+    """Answers that take these times in seconds on a clock of their own, one after the other.
 
-    def __init__(self, *times_s: float) -> None:
+    moves: whether the revision rises with each answer.
+    """
+
+    def __init__(self, *times_s: float, moves: bool = False) -> None:
         self.answered = 0
+        self._moves = moves
         self.now_s = 0.0
         self._times_s: Iterator[float] = iter(times_s)
 
     async def confirm(self, principal: Principal) -> AuthenticatedRequest:
-        return AuthenticatedRequest(principal, REVISIONS, REVISIONS)
+        revisions = Revisions("h", {"acme": self.answered}) if self._moves else REVISIONS
+        return AuthenticatedRequest(principal, revisions, revisions)
 
     def request_of(self, principal: Principal, body: Any) -> SearchRequest:
         return SearchRequest(principal, body, SCOPE, Query(text="leave"), "e", b"", "key")
@@ -65,17 +70,18 @@ class Services:
         )
 
 
-async def test_an_event_that_took_too_long_to_make_is_made_again() -> None:
-    services = Services(2 * EVENT_AGE_S_MAX, 0.0)
+async def test_an_event_that_took_long_is_sent_if_nothing_has_moved_and_else_made_again() -> None:
+    for moves, chunk_id in ((False, 1), (True, 2)):
+        services = Services(2 * EVENT_AGE_S_MAX, 0.0, moves=moves)
 
-    event = await services.watcher().next_event()
+        event = await services.watcher().next_event()
 
-    assert event is not None
-    assert b'"chunk_id":2' in event.body
+        assert event is not None
+        assert b'"chunk_id":%d' % chunk_id in event.body
 
 
-async def test_an_event_that_always_takes_too_long_is_not_made() -> None:
-    services = Services(*[2 * EVENT_AGE_S_MAX] * 3)
+async def test_an_event_that_takes_long_while_something_always_moves_is_not_made() -> None:
+    services = Services(*[2 * EVENT_AGE_S_MAX] * 3, moves=True)
 
     assert await services.watcher().next_event() is None
     assert services.answered == 3
