@@ -1,6 +1,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import structlog
 from blockbuster import BlockBuster
 
 from gateway.extensions.embedded_servers.owned_servers import Servers
@@ -19,6 +20,8 @@ from tests.gateway.support.gateways import (
     running,
     serving,
 )
+
+_OUTPUT = open(1, "wb", buffering=0, closefd=False)  # noqa: SIM115  as long as the process
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +54,14 @@ def no_blocking_calls(
     blocking_calls.deactivate()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def quiet() -> None:
-    logs.configure("error")
+@pytest.fixture(autouse=True)
+def warnings_are_kept() -> None:
+    """A test that fails shows what its gateways warn of, as where a late request has waited.
+
+    Not on `sys.stdout`, which is also that of a command in the test's process.
+    """
+    logs.configure("warning")
+    structlog.configure(logger_factory=structlog.BytesLoggerFactory(_OUTPUT))
 
 
 @pytest.fixture(scope="session")

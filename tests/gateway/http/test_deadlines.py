@@ -176,6 +176,17 @@ async def test_the_log_says_where_the_late_task_waits_through_shared_work(
     assert waits[-2:] == ["asyncio.locks:Lock.acquire", "Future"]
 
 
+async def test_a_test_that_fails_shows_where_its_late_requests_waited(
+    deadlines: Deadlines, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(TimeoutError), deadlines.timeout(0.02):
+        await asyncio.sleep(10)
+
+    (line,) = capfd.readouterr().out.splitlines()
+    assert '"event":"deadline"' in line
+    assert "asyncio.tasks:sleep" in line
+
+
 async def test_the_log_says_where_other_tasks_wait(
     deadlines: Deadlines, logs: list[EventDict]
 ) -> None:

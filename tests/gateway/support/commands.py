@@ -6,10 +6,12 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
 
+import structlog
 from typer.testing import CliRunner, Result
 
 from gateway.cli.main import app
 from gateway.cli.start import serve_command
+from gateway.monitoring import logs
 from gateway.monitoring.logs import FLUSH_S
 from gateway.settings.settings import Settings
 
@@ -59,9 +61,14 @@ async def command(environment: Mapping[str, str], *arguments: str) -> Result:
     await asyncio.sleep(FLUSH_S)  # after it a gateway of this process has written its lines
     runner = CliRunner()
     unset = {name: None for name in os.environ if name.startswith("NEARHIT_")}
-    return await asyncio.to_thread(
-        runner.invoke, app, list(arguments), env={**unset, **environment}
-    )
+    before = structlog.get_config()
+    logs.configure("error")  # it writes what it is asked for alone
+    try:
+        return await asyncio.to_thread(
+            runner.invoke, app, list(arguments), env={**unset, **environment}
+        )
+    finally:
+        structlog.configure(**before)
 
 
 async def succeeds(environment: Mapping[str, str], *arguments: str) -> str:
