@@ -38,6 +38,7 @@ class BackfillJob:
             EmbeddingMigration(services.stores.database),
             embedder,
             services.invalidation,
+            services.writer.threads,
         )
         latest = ReembedProgress(1, 0, 0)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from cache.protocol import Revisions
+from common.shares.threads import FairThreads
 from gateway.extensions.reembed.embedding_migration import (
     EmbeddingMigration,
     MissingVector,
@@ -22,7 +23,7 @@ from ingest.summaries import summary
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation
 
-_PAGE_DOCUMENTS = 50
+_PAGE_DOCUMENTS = 10  # in memory with their chunks, of at most 2 million characters each
 _ROUNDS_MAX = 100  # each but the first embeds the texts written during the last
 _MISSING_MAX = 10_000  # chunks that are compared from round to round; about 2 MB
 _NAMED_MAX = 5  # documents in an error
@@ -39,12 +40,16 @@ class ReembedProgress:
 
 @dataclass(frozen=True, slots=True)
 class Reembedder:
-    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `TenantMissing` and `NotReembedded`."""
+    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `TenantMissing` and `NotReembedded`.
+
+    threads: for the chunks of long texts, which would hold the event loop for seconds.
+    """
 
     documents: DocumentStore
     spaces: EmbeddingMigration
     embedder: PassageEmbedder
     invalidation: CacheInvalidation
+    threads: FairThreads
 
     async def run(
         self, tenant: str, dimensions: int, on_progress: Callable[[ReembedProgress], None]
@@ -108,7 +113,7 @@ class Reembedder:
         while page := await self.spaces.texts(
             tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
         ):
-            texts = _texts(page)
+            texts = await self.threads.run(tenant, _texts, page)
             known = await self.documents.known_embeddings(tenant, self.embedder.space, texts)
             _, digests = await embed_missing(self.documents, self.embedder, tenant, texts, known)
             embedded += len(digests)

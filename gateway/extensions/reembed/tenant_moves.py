@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from gateway.extension import CommandError, Services
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
 from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
+from index.errors import TenantMissing
 from index.postgres.database import Database
+from ingest.errors import NotReembedded
 
 
 async def move(
@@ -17,14 +19,19 @@ async def move(
 ) -> list[str]:
     """Move the named tenants, or all, to the next embedder; return those that moved.
 
+    One that can't be moved keeps no other from it: `CommandError` at the end tells of each.
     database: with a long timeout.
     on_tenant: called with a tenant and its number of documents; returns the progress callback.
     """
-    moved = []
+    moved, failures = list[str](), list[str]()
     embedder = services.worker.embedders[-1]
     migration = EmbeddingMigration(database)
     reembedder = Reembedder(
-        services.stores.documents, migration, embedder, services.caches.invalidation
+        services.stores.documents,
+        migration,
+        embedder,
+        services.caches.invalidation,
+        services.documents.writer.threads,
     )
     existing = await migration.tenants()
     if unknown := [tenant for tenant in names if tenant not in existing]:
@@ -32,6 +39,11 @@ async def move(
     for tenant, documents in existing.items():
         if names and tenant not in names:
             continue
-        if await reembedder.run(tenant, embedder.dimensions, on_tenant(tenant, documents)):
-            moved.append(tenant)
+        try:
+            if await reembedder.run(tenant, embedder.dimensions, on_tenant(tenant, documents)):
+                moved.append(tenant)
+        except (NotReembedded, TenantMissing) as error:
+            failures.append(str(error))
+    if failures:
+        raise CommandError(" ".join([f"moved: {', '.join(moved) or 'no tenant'}.", *failures]))
     return moved

@@ -25,6 +25,7 @@ from ingest.write.writer import Writer
 from tests.index.support import worlds
 from tests.index.support.random_changes import Story
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, as_put
+from tests.threads import new_threads
 
 DOCUMENTS = 12  # a tenant has at most
 UNEMBEDDED_SHARE = 0.1
@@ -118,7 +119,8 @@ class ChangingIndex:
 
     def _reembedder(self, embedder: Embedder) -> Reembedder:
         spaces = EmbeddingMigration(self.database)
-        return Reembedder(self.documents, spaces, embedder, RecordingInvalidation())
+        invalidation = RecordingInvalidation()
+        return Reembedder(self.documents, spaces, embedder, invalidation, new_threads())
 
     async def _open_documents(self, tenant: str) -> None:
         """Some subjects open some, also another tenant's public ones, often after some months."""

@@ -17,6 +17,7 @@ from ingest.chunkers.chunk import Chunk
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -134,7 +135,9 @@ async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
     for chunker in chunkers:
         await put(halving, a_document(chunker, TEXT, chunker=chunker))
     coming = RecordingEmbedder(HashingEmbedder(64))
-    reembedder = Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
+    reembedder = Reembedder(
+        documents, EmbeddingMigration(database), coming, invalidation, new_threads()
+    )
 
     moved = await reembedder.run("acme", coming.dimensions, lambda _progress: None)
 

@@ -31,6 +31,7 @@ from ingest.summaries.extract import extract
 from ingest.write.writer import Writer
 from tests.index.conftest import connected
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -235,7 +236,9 @@ async def test_another_embedder_embeds_summaries_too(
     await put(writer, BOOK)
     summaries = {each.text for each in (await stored(documents)).summaries}
     coming = RecordingEmbedder(HashingEmbedder(64))
-    reembedder = Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
+    reembedder = Reembedder(
+        documents, EmbeddingMigration(database), coming, invalidation, new_threads()
+    )
 
     assert await reembedder.run("acme", coming.dimensions, lambda _progress: None)
 

@@ -2,15 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import asyncpg
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from common.command_errors import CommandError
+from common.shares.threads import FairThreads
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
 from gateway.extensions.reembed.errors import NotReembedded
 from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
+from gateway.extensions.reembed.tenant_moves import move
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from index.embedders.hashing_embedder import HashingEmbedder
@@ -23,6 +28,7 @@ from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.threads import new_threads
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -92,7 +98,7 @@ def mover(
     coming: RecordingEmbedder,
     invalidation: RecordingInvalidation,
 ) -> Reembedder:
-    return Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
+    return Reembedder(documents, EmbeddingMigration(database), coming, invalidation, new_threads())
 
 
 @pytest.fixture
@@ -166,7 +172,9 @@ async def test_an_interrupted_move_changes_nothing_and_the_next_pays_only_for_th
     invalidation: RecordingInvalidation,
 ) -> None:
     stops = Stops(HashingEmbedder(64), calls=1)
-    halting = Reembedder(documents, EmbeddingMigration(database), stops, invalidation)
+    halting = Reembedder(
+        documents, EmbeddingMigration(database), stops, invalidation, new_threads()
+    )
 
     with pytest.raises(EmbeddingUnavailable):
         await halting.run("acme", 64, ignore)
@@ -185,7 +193,7 @@ async def test_searches_never_mix_the_spaces_and_never_go_without(
     invalidation: RecordingInvalidation,
 ) -> None:
     waits = Waits(HashingEmbedder(64))
-    mover = Reembedder(documents, EmbeddingMigration(database), waits, invalidation)
+    mover = Reembedder(documents, EmbeddingMigration(database), waits, invalidation, new_threads())
     searcher = Searcher(database, embedder, waits)
     moving = asyncio.create_task(mover.run("acme", waits.dimensions, ignore))
 
@@ -244,7 +252,9 @@ async def test_a_round_that_embeds_nothing_does_not_end_the_move_while_documents
 
     spaces = RemovesAfterFirstRefusal(database, write)
 
-    assert await Reembedder(documents, spaces, coming, invalidation).run("acme", 64, ignore)
+    assert await Reembedder(documents, spaces, coming, invalidation, new_threads()).run(
+        "acme", 64, ignore
+    )
 
     assert spaces.rounds == 3
     assert await widths(connection, "acme") == {64}
@@ -267,7 +277,7 @@ async def test_a_document_written_before_each_of_many_switches_only_takes_more_r
     spaces = CallsBeforeSwitch(database, write)
     progress: list[ReembedProgress] = []
 
-    moved = await Reembedder(documents, spaces, coming, invalidation).run(
+    moved = await Reembedder(documents, spaces, coming, invalidation, new_threads()).run(
         "acme", 64, progress.append
     )
 
@@ -351,6 +361,55 @@ async def test_when_the_last_tenant_has_moved_the_index_is_the_new_embedders(
 
     await check_or_create(database, coming)  # refused unless the index is in its space
     assert await DocumentStore(database).space("gamma") == coming.space
+
+
+@pytest.mark.usefixtures("full")
+async def test_a_tenant_that_can_not_be_moved_keeps_no_other_from_it(
+    database: Database,
+    documents: DocumentStore,
+    coming: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    await connection.execute(
+        "UPDATE chunk_texts SET digest = sha256(digest) WHERE document_key = "
+        "(SELECT document_key FROM documents WHERE tenant = 'acme' AND document_id = 'd3')"
+    )
+    services: Any = SimpleNamespace(
+        worker=SimpleNamespace(embedders=[coming]),
+        stores=SimpleNamespace(documents=documents),
+        caches=SimpleNamespace(invalidation=invalidation),
+        documents=SimpleNamespace(writer=SimpleNamespace(threads=new_threads())),
+    )
+
+    with pytest.raises(CommandError, match=r"moved: beta\. acme stays in its space.* d3"):
+        await move(services, database, [], on_tenant=lambda *_: ignore)
+
+    assert await documents.space("beta") == coming.space
+
+
+class RecordingThreads(FairThreads):
+    def __init__(self) -> None:
+        super().__init__(1, name="test", waiting_max=10, wait_s_max=60.0)
+        self.tenants: list[str] = []
+
+    async def run(self, tenant: str, *arguments: Any, **keywords: Any) -> Any:
+        self.tenants.append(tenant)
+        return await super().run(tenant, *arguments, **keywords)
+
+
+@pytest.mark.usefixtures("full")
+async def test_texts_are_chunked_in_the_tenants_share_of_threads(
+    database: Database,
+    documents: DocumentStore,
+    coming: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+) -> None:
+    threads, spaces = RecordingThreads(), EmbeddingMigration(database)
+
+    await Reembedder(documents, spaces, coming, invalidation, threads).run("acme", 64, ignore)
+
+    assert set(threads.tenants) == {"acme"}
 
 
 @pytest.mark.thorough

@@ -18,6 +18,7 @@ from index.postgres.database import Database
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +49,9 @@ def reembedder(
     embedder: Refusing,
     invalidation: RecordingInvalidation,
 ) -> Reembedder:
-    return Reembedder(documents, EmbeddingMigration(database), embedder, invalidation)
+    return Reembedder(
+        documents, EmbeddingMigration(database), embedder, invalidation, new_threads()
+    )
 
 
 @pytest.fixture
