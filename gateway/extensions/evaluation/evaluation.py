@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from gateway.extensions.evaluation.measures import Interval, Vector
 # Starting values: some 10 ms a document, and 5 ms a page of the list.
 DOCUMENTS_MAX = 10_000  # that are read to make questions
 _LISTED_MAX = 100_000
+_SECTIONS_MAX = 500_000  # of all documents together; some 250 MB
 _TOGETHER = 4  # questions under way
 _TIMEOUT_S = 60.0
 _ATTEMPTS_MAX = 8
@@ -112,7 +114,8 @@ async def made_questions(
             if answer.status_code == _NOT_FOUND:  # deleted since it was listed
                 continue
             document = _content(client, answer)
-            found.extend(judged_questions.sections(document_id, document["text"]))
+            all_of_it = judged_questions.sections(document_id, document["text"])
+            found.extend(islice(all_of_it, _SECTIONS_MAX - len(found)))
 
     await _together(read_those_left)
     made = judged_questions.of_sections(found, number)

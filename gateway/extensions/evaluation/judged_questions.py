@@ -1,13 +1,13 @@
 """Questions with what answers them: read from a file, or made of the headings of documents."""
 
-import codecs
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, BinaryIO, Self, TypeVar
 
 import orjson
 from pydantic import (
@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from gateway.extension import CommandError, field_errors
+from gateway.extensions._records import json_lines
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ QUESTIONS_MAX = 10_000
 PASSAGE_CHARACTERS_MIN = 30  # of a made question: fewer are in many texts
 _PASSAGE_CHARACTERS_MAX = 80  # more may be cut
 _CHARACTERS_MAX = 2_000
+_LINE_BYTES_MAX = 1_048_576  # as of a call that measures questions
 _HEADING = re.compile(r"^#{1,4} +(\S.*)$", re.MULTILINE)
 
 Text = Annotated[
@@ -84,14 +86,10 @@ class HeadedSection:
 def read(path: Path) -> list[JudgedQuestion]:
     """The questions of a file, one JSON object a line. Raises `CommandError`."""
     try:
-        lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
+        with path.open("rb") as file:
+            questions = list(islice(_questions(file, path), QUESTIONS_MAX + 1))
     except OSError as error:
         raise CommandError(f"can't read {path}: {error.strerror}") from None
-    questions = [
-        _question(line, f"{path}, line {number}")
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
     if not 1 <= len(questions) <= QUESTIONS_MAX:
         raise CommandError(f"{path} must have 1 to {QUESTIONS_MAX:,} questions, one a line")
     return questions
@@ -105,9 +103,9 @@ def written(questions: Iterable[JudgedQuestion]) -> Iterator[bytes]:
 
 def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
     """The sections of a Markdown text whose first line has enough characters to be unique."""
-    headings = [*_HEADING.finditer(text)]
-    _, *ends = [*(heading.start() for heading in headings), len(text)]
-    for heading, end in zip(headings, ends, strict=True):
+    for heading, following in pairwise(chain(_HEADING.finditer(text), [None])):
+        assert heading is not None, "what follows the last one is None"
+        end = len(text) if following is None else following.start()
         first = next((line for line in text[heading.end() : end].split("\n") if line.strip()), "")
         most = _PASSAGE_CHARACTERS_MAX
         beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
@@ -137,6 +135,11 @@ def spread(values: Sequence[T], number: int) -> Iterator[T]:
     """At most `number`, at equal distances."""
     step = max(1.0, len(values) / number)
     return (values[int(place * step)] for place in range(min(number, len(values))))
+
+
+def _questions(file: BinaryIO, path: Path) -> Iterator[JudgedQuestion]:
+    for number, line in json_lines.lines(file, _LINE_BYTES_MAX):
+        yield _question(line, f"{path}, line {number}")
 
 
 def _question(line: bytes, where: str) -> JudgedQuestion:

@@ -6,6 +6,7 @@ import pytest
 
 from common.command_errors import CommandError
 from gateway.extensions.evaluation import judged_questions
+from gateway.extensions.evaluation.judged_questions import QUESTIONS_MAX
 
 HANDBOOK = """# Leave
 
@@ -60,6 +61,18 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     file.write_text('{"question": "Who?", "passage": "x"}', encoding="utf-8-sig")
 
     assert [each.question for each in judged_questions.read(file)] == ["Who?"]
+
+
+def test_a_file_is_read_no_further_than_its_limits(tmp_path: Path) -> None:
+    file = tmp_path / "questions"
+    question = b'{"question":"How long?","documents":["leave"]}\n'
+    for content, reason in (
+        (question * (QUESTIONS_MAX + 1) + b"no JSON", "must have 1 to 10,000 questions"),
+        (question + b'{"question":"' + b"a" * 2**21 + b'"}\n', "line 2"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(CommandError, match=reason):
+            judged_questions.read(file)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
