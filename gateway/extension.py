@@ -44,6 +44,7 @@ from gateway.auth.web_token_kind import WebTokens as WebTokens
 from gateway.background.background_flush import BackgroundFlush as BackgroundFlush
 from gateway.background.background_flush import FlushBuffer as FlushBuffer
 from gateway.background.repeated_reading import repeated_reading as repeated_reading
+from gateway.bodies import content as content
 from gateway.bodies import schemas as schemas
 from gateway.bodies.answer_codec import chunk_ids as chunk_ids
 from gateway.bodies.answer_codec import decode_answer as decode_answer

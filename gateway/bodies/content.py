@@ -71,9 +71,7 @@ def decode_json(body: bytes, parts_max: int = PARTS_MAX) -> Any:
     """
     if body.startswith(_BYTE_ORDER_MARK):
         raise problems.malformed("The body must not begin with a byte order mark.")
-    if len(body) > parts_max and not (
-        _is_short(body, parts_max) or _is_short(_without_strings(body, parts_max), parts_max)
-    ):
+    if not has_few_values(body, parts_max):
         raise problems.malformed(
             f"The body must have at most {parts_max:,} objects, lists and names, and "
             f"{VALUES_MAX:,} values."
@@ -84,20 +82,29 @@ def decode_json(body: bytes, parts_max: int = PARTS_MAX) -> Any:
         raise problems.malformed(f"Invalid JSON: {_without_key(str(error))}") from None
 
 
+def has_few_values(json: bytes, parts_max: int = PARTS_MAX, values_max: int = VALUES_MAX) -> bool:
+    """Whether decoding it takes memory in proportion: two bytes can be a list of 56."""
+    return (
+        len(json) <= parts_max
+        or _is_short(json, parts_max, values_max)
+        or _is_short(_without_strings(json, parts_max + values_max), parts_max, values_max)
+    )
+
+
 def encode_json(value: Any) -> bytes:
     """A value that was sent, as JSON; its whole numbers may have more than orjson's 64 bits."""
     return to_json(value)
 
 
-def _is_short(json: bytes, parts_max: int) -> bool:
+def _is_short(json: bytes, parts_max: int, values_max: int) -> bool:
     parts = sum(json.count(start) for start in (b"{", b"[", b":"))
-    return parts <= parts_max and json.count(b",") <= VALUES_MAX
+    return parts <= parts_max and json.count(b",") <= values_max
 
 
-def _without_strings(body: bytes, parts_max: int) -> bytes:
+def _without_strings(body: bytes, strings_max: int) -> bytes:
     """What is outside of strings; of a body with too many of these, the rest with its strings."""
     unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
-    return b"".join(unescaped.split(b'"', 2 * (parts_max + VALUES_MAX))[::2])
+    return b"".join(unescaped.split(b'"', 2 * strings_max)[::2])
 
 
 def _without_key(message: str) -> str:

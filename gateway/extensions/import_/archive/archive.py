@@ -18,8 +18,10 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from gateway.extension import content
 from gateway.extensions._sources.source import Item, RefusedItem
 from gateway.extensions.import_.errors import NotImportable
+from gateway.extensions.import_.readers.record import TOO_MANY_VALUES
 from index.model.document import Document, DocumentId
 from index.model.document import Source as SourceName
 from index.model.identifiers import GroupId, SubjectId
@@ -132,7 +134,7 @@ class Archive:
 def _header(file: BinaryIO) -> Header:
     line = file.readline(_LINE_BYTES_MAX)
     try:
-        header = orjson.loads(line)
+        header = orjson.loads(line) if content.has_few_values(line) else None
         if isinstance(header, dict) and header.get("format", FORMAT) != FORMAT:
             raise NotImportable(
                 f"it has format {header['format']}; this version reads only format {FORMAT}"
@@ -146,6 +148,8 @@ def _header(file: BinaryIO) -> Header:
 
 
 def _parse(number: int, line: bytes) -> Item | Preamble | End:
+    if not content.has_few_values(line):
+        return _refuse(number, TOO_MANY_VALUES)
     try:
         parsed = _LINE.validate_json(line)
         if not isinstance(parsed, _DocumentLine):

@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from gateway.extension import content
 from gateway.extensions._web import tls
 from gateway.extensions.import_.errors import NotImportable
 
@@ -15,6 +16,9 @@ from gateway.extensions.import_.errors import NotImportable
 REQUEST_S_MAX = 60.0
 SILENT_S_MAX = 30.0  # between two bytes, and to connect
 PAGE_RECORDS = 64
+# Of each record what a body may have: else a page of 60 MB takes 1.9 GB.
+PARTS_MAX = PAGE_RECORDS * content.PARTS_MAX
+VALUES_MAX = PAGE_RECORDS * content.VALUES_MAX
 BODY_BYTES_MAX = 2**28  # a page of the longest texts, with every character escaped
 _REASON_CHARACTERS_MAX = 200
 
@@ -36,6 +40,7 @@ class JsonApi:
     ) -> None:
         self._store = store
         self._body_bytes_max = body_bytes_max
+        self._secrets = [value.removeprefix("Bearer ") for value in headers.values()]
         try:
             self._client = httpx2.Client(
                 base_url=url,
@@ -62,7 +67,7 @@ class JsonApi:
             received = self._read(response)
             match response.status_code:
                 case 200:
-                    return orjson.loads(received)
+                    return self._decoded(received)
                 case 404:
                     raise NotFound
                 case 401 | 403:
@@ -71,8 +76,16 @@ class JsonApi:
                         "that may read the collection"
                     )
                 case status:
-                    text = _one_line(received.decode(errors="replace"))
+                    text = self._shown(received.decode(errors="replace"))
                     raise NotImportable(f"{self._store} answers {status}: {text}")
+
+    def _decoded(self, received: bytes) -> Any:
+        if not content.has_few_values(received, PARTS_MAX, VALUES_MAX):
+            raise NotImportable(
+                f"{self._store} sends more than {PARTS_MAX:,} objects, lists and names, or "
+                f"{VALUES_MAX:,} values, for {PAGE_RECORDS} records"
+            )
+        return orjson.loads(received)
 
     def _read(self, response: httpx2.Response) -> bytes:
         end_s = time.monotonic() + REQUEST_S_MAX
@@ -88,6 +101,12 @@ class JsonApi:
                 raise NotImportable(f"{self._store} takes longer than {REQUEST_S_MAX:.0f} s")
         return bytes(received)
 
+    def _shown(self, text: str) -> str:
+        """The beginning in one line, without the key: a store may send back what it was sent."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())[:_REASON_CHARACTERS_MAX]
+
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
@@ -98,7 +117,7 @@ class JsonApi:
             ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise NotImportable(
-                f"{self._store} can't be reached: {_one_line(str(error))}"
+                f"{self._store} can't be reached: {self._shown(str(error))}"
             ) from None
         except ValueError:
             raise unknown(self._store) from None
@@ -113,7 +132,3 @@ def expect(value: object, kind: type, store: str) -> Any:
 
 def unknown(store: str) -> NotImportable:
     return NotImportable(f"what answers there is not {store}, or is a version that is not known")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_REASON_CHARACTERS_MAX]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import orjson
 
+from gateway.extension import content
 from gateway.extensions._records import json_lines, table
 from gateway.extensions._sources.source import RefusedItem, reason
 from gateway.extensions.import_.errors import NotImportable
-from gateway.extensions.import_.readers.record import Record
+from gateway.extensions.import_.readers.record import TOO_MANY_VALUES, Record
 
 LINE_BYTES_MAX = 2**25  # the longest text, with every character escaped, and a vector
 
@@ -53,6 +54,8 @@ class NdjsonReader:
         where = f"line {number:,}"
         if len(line) > LINE_BYTES_MAX:
             return RefusedItem(where, f"over {LINE_BYTES_MAX:,} bytes")
+        if not content.has_few_values(line):
+            return RefusedItem(where, TOO_MANY_VALUES)
         try:
             values = orjson.loads(line)
         except ValueError:

@@ -59,7 +59,8 @@ class PgvectorReader:
     def records(self) -> Iterator[Record | RefusedItem]:
         """In the order in which PostgreSQL reads them."""
         for number, row in enumerate(self._rows(), start=1):
-            yield self._record(row) if row is not None else _refused(number)
+            where = f"record {number:,}"
+            yield RefusedItem(where, row) if isinstance(row, str) else self._record(row)
 
     def close(self) -> None:
         self._run(lambda: self._opening.__aexit__(None, None, None))
@@ -67,7 +68,7 @@ class PgvectorReader:
         with self._lock:
             self._loop.close()
 
-    def _rows(self) -> Iterator[dict[str, Any] | None]:
+    def _rows(self) -> Iterator[dict[str, Any] | str]:
         pages = self._table.pages(self._vector)
         while page := self._run(lambda: anext(pages, None)):
             yield from page
@@ -97,11 +98,6 @@ class PgvectorReader:
             if self._loop.is_closed():
                 raise NotImportable("the table is closed")
             return self._loop.run_until_complete(_awaited(call))
-
-
-def _refused(number: int) -> RefusedItem:
-    reason = f"the row has over {vector_table.ROW_BYTES_MAX:,} bytes"
-    return RefusedItem(f"record {number:,}", reason)
 
 
 async def _awaited(call: Callable[[], Awaitable[T]]) -> T:

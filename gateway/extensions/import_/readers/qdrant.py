@@ -50,13 +50,14 @@ class QdrantReader:
                     "with_vector": self._with_vectors,
                 },
             )
-            for point in expect(page.get("points"), list, _STORE):
+            points = expect(page.get("points"), list, _STORE)
+            for point in points:
                 yield _record(expect(point, dict, _STORE))
             next_offset = page.get("next_page_offset")
             if next_offset is None:
                 return
-            if next_offset == offset:
-                raise NotImportable("Qdrant answers with the same page again")
+            if next_offset == offset or not points:  # it would never end
+                raise NotImportable("Qdrant answers with the same page again, or an empty one")
             offset = next_offset
 
     def close(self) -> None:

@@ -4,8 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from gateway.extension import content
 from gateway.extensions._sources.source import RefusedItem
 
+TOO_MANY_VALUES = (
+    f"over {content.PARTS_MAX:,} objects, lists and names, or {content.VALUES_MAX:,} values"
+)
 DEPTH_MAX = 8  # of objects within a record; a starting value
 # Objects whose values are metadata: the second and third are LangChain's and LlamaIndex's names.
 _METADATA_NAMES = frozenset({"metadata", "cmetadata", "metadata_", "relates_to"})

@@ -11,15 +11,17 @@ from typing import Any
 import asyncpg
 import orjson
 
+from gateway.extension import content
 from gateway.extensions.import_.errors import NotImportable
+from gateway.extensions.import_.readers.record import TOO_MANY_VALUES
 from index.postgres.connections import LOST
 from index.postgres.functions.function_roles import Connection
 
 # Starting values, not measured.
 CONNECT_S_MAX = 30.0
 PAGE_S_MAX = 60.0
-PAGE_ROWS = 64
-ROW_BYTES_MAX = 2**24  # as PostgreSQL stores it, with long values compressed
+PAGE_ROWS = 16  # of the longest rows 2**28 bytes, as a page of another store
+ROW_BYTES_MAX = 2**24  # as text: packed, a row of 0.2 MB may have as many
 _TABLES_LISTED_MAX = 10
 
 # vectors: columns of pgvector's types. hidden: others that hold no values for a person.
@@ -28,8 +30,8 @@ SELECT
     pg_class.relname AS name,
     format('SELECT count(*) FROM %s', pg_class.oid::regclass) AS counting,
     format(
-        'SELECT CASE WHEN pg_column_size(t) <= $2 THEN to_jsonb(t) - $1::text[] END AS columns '
-        'FROM %s AS t', pg_class.oid::regclass
+        'SELECT CASE WHEN pg_column_size(t) > $2 OR octet_length(t::text) > $2 THEN NULL '
+        'ELSE to_jsonb(t) - $1::text[] END AS columns FROM %s AS t', pg_class.oid::regclass
     ) AS reading,
     ARRAY(
         SELECT attname::text FROM pg_attribute
@@ -88,8 +90,8 @@ class OpenVectorTable:
             number: int = await self._connection.fetchval(self._counting)
         return number
 
-    async def pages(self, vector: str | None) -> AsyncIterator[list[dict[str, Any] | None]]:
-        """The rows by column, as JSON has them; None for a row beyond ROW_BYTES_MAX.
+    async def pages(self, vector: str | None) -> AsyncIterator[list[dict[str, Any] | str]]:
+        """The rows by column, as JSON has them; why not, for a row beyond a limit.
 
         A vector is its text, `[1,0.5]`.
 
@@ -99,9 +101,14 @@ class OpenVectorTable:
         with _errors():
             cursor = await self._connection.cursor(self._reading, hidden, ROW_BYTES_MAX)
             while rows := await cursor.fetch(PAGE_ROWS):
-                yield [
-                    None if row["columns"] is None else orjson.loads(row["columns"]) for row in rows
-                ]
+                yield [_decoded(row["columns"]) for row in rows]
+
+
+def _decoded(columns: str | None) -> Any:
+    if columns is None:
+        return f"the row has over {ROW_BYTES_MAX:,} bytes"
+    encoded = columns.encode()
+    return orjson.loads(encoded) if content.has_few_values(encoded) else TOO_MANY_VALUES
 
 
 @asynccontextmanager
@@ -110,7 +117,7 @@ async def open_table(url: str, table: str, password: str | None) -> AsyncIterato
 
     Raises `NotImportable`, as the methods of the table do.
     """
-    with _errors():
+    with _errors(password):
         connection = await asyncpg.connect(
             url,
             password=password,
@@ -137,10 +144,12 @@ async def _missing(connection: Connection, table: str) -> str:
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
+def _errors(password: str | None = None) -> Iterator[None]:
+    """password: which the server may send back, and no error shows."""
     try:
         yield
     except TimeoutError:
         raise NotImportable("PostgreSQL does not answer in time") from None
     except (*LOST, ValueError) as error:
-        raise NotImportable(f"PostgreSQL: {' '.join(str(error).split())}") from None
+        text = str(error).replace(password, "***") if password else str(error)
+        raise NotImportable(f"PostgreSQL: {' '.join(text.split())}") from None

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from gateway.extensions._sources.source import Item
+from gateway.extensions._sources.source import Item, RefusedItem
 from gateway.extensions.import_.archive.archive import (
     FORMAT,
     Archive,
@@ -17,6 +17,7 @@ from gateway.extensions.import_.archive.archive import (
     Header,
     encode_line,
 )
+from gateway.extensions.import_.readers.record import TOO_MANY_VALUES
 from index.model.document import (
     METADATA_INTEGER_MAX,
     Document,
@@ -98,3 +99,12 @@ def test_an_archive_that_was_cut_anywhere_says_so(document: Document, data: st.D
 
     assert found[-1] != document
     assert "incomplete" in getattr(found[-1], "reason", "")
+
+
+def test_a_line_of_too_many_values_is_not_decoded() -> None:
+    line = b'{"kind":"document","document_id":"a","metadata":[%b0]}\n' % (b"[]," * 20_001)
+
+    refused, *_ = read(header() + line)
+
+    assert isinstance(refused, RefusedItem)
+    assert refused.reason == TOO_MANY_VALUES

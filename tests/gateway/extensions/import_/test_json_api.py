@@ -10,7 +10,7 @@ import pytest
 
 from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.chroma import ChromaReader
-from gateway.extensions.import_.readers.json_api import JsonApi
+from gateway.extensions.import_.readers.json_api import PARTS_MAX, VALUES_MAX, JsonApi
 from gateway.extensions.import_.readers.qdrant import QdrantReader
 from gateway.extensions.import_.readers.record import RecordReader
 
@@ -103,11 +103,27 @@ def test_a_page_of_too_many_bytes_is_refused() -> None:
         api.close()
 
 
-def test_the_same_page_again_ends_the_reading() -> None:
-    point = {"id": 1, "payload": {"text": "A."}, "vector": None}
-    page = {"result": {"points": [point], "next_page_offset": 1}}
+@pytest.mark.parametrize("opening", [qdrant, chroma])
+def test_a_page_of_too_many_values_is_not_decoded(opening: Opening) -> None:
+    for many in (b"{}," * PARTS_MAX, b"0," * VALUES_MAX):
+        page = b'{"id":"a","result":{"points":[%b0]},"ids":[%b0]}' % (many, many)
+        with answering(200, page) as url:
+            assert "values, for 64 records" in failure(opening, url)
+
+
+@pytest.mark.parametrize("opening", [qdrant, chroma])
+def test_a_store_that_sends_the_key_back_is_quoted_without_it(opening: Opening) -> None:
+    with answering(500, f"bad header: {SECRET}".encode()) as url:
+        assert "bad header: ***" in failure(opening, url)
+
+
+@pytest.mark.parametrize("points", [[{"id": 1, "payload": {"text": "A."}, "vector": None}], []])
+def test_the_same_page_again_or_an_empty_one_ends_the_reading(
+    points: list[dict[str, object]],
+) -> None:
+    page = {"result": {"points": points, "next_page_offset": 1}}
     with answering(200, orjson.dumps(page)) as url:
-        assert failure(qdrant, url) == "Qdrant answers with the same page again"
+        assert "the same page again, or an empty one" in failure(qdrant, url)
 
 
 def test_points_with_several_vectors_need_a_choice() -> None:

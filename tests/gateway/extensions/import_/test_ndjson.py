@@ -7,7 +7,7 @@ import pytest
 from gateway.extensions._sources.source import RefusedItem
 from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.ndjson import LINE_BYTES_MAX, NdjsonReader
-from gateway.extensions.import_.readers.record import Record
+from gateway.extensions.import_.readers.record import TOO_MANY_VALUES, Record
 
 
 def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
@@ -58,3 +58,17 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(NotImportable, match=r"No such file|Is a directory"):
             NdjsonReader(path).count()
+
+
+def test_a_line_of_too_many_values_is_not_decoded(tmp_path: Path) -> None:
+    file = tmp_path / "records.ndjson"
+    lines = [b'{"text":"A.","more":[%b0]}' % (each * 150_001) for each in (b"0,", b"[],")]
+    file.write_bytes(b"\n".join([*lines, b'{"text":"B, [and] {so} on."}']))
+
+    *refused, kept = NdjsonReader(file).records()
+
+    assert [item.reason for item in refused if isinstance(item, RefusedItem)] == [
+        TOO_MANY_VALUES,
+        TOO_MANY_VALUES,
+    ]
+    assert isinstance(kept, Record)

@@ -12,6 +12,7 @@ from gateway.extensions.import_.errors import NotImportable
 from gateway.extensions.import_.readers.pgvector import PgvectorReader
 from gateway.extensions.import_.readers.record import Record
 from gateway.extensions.import_.readers.vector_table import ROW_BYTES_MAX
+from tests.conftest import run_sql
 
 pytestmark = [pytest.mark.anyio, pytest.mark.blocking]
 
@@ -147,3 +148,21 @@ async def test_an_absent_server_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(NotImportable, match=r"PostgreSQL: .*No such file"):
         await asyncio.to_thread(PgvectorReader, url, ODD, password=None, with_vectors=False)
+
+
+async def test_a_row_that_is_long_once_it_is_unpacked_is_refused(
+    url: str, database_url: str
+) -> None:
+    await run_sql(database_url, "CREATE TABLE packed (id int PRIMARY KEY, body text, notes jsonb)")
+    connection = await asyncpg.connect(database_url)
+    try:
+        await connection.executemany(
+            "INSERT INTO packed VALUES ($1, repeat('x', $2), to_jsonb(repeat('x', $3)))",
+            [(1, ROW_BYTES_MAX, 1), (2, ROW_BYTES_MAX, 1), (3, 1, ROW_BYTES_MAX), (4, 1, 1)],
+        )
+    finally:
+        await connection.close()
+
+    _, records, _ = await asyncio.to_thread(read, url, "packed")
+
+    assert [isinstance(record, RefusedItem) for record in records] == [True, True, True, False]
