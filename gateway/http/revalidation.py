@@ -158,8 +158,7 @@ async def make_confirmed(
             made = await make()
             is_needed = needs_confirmation(shows)
             if not is_needed or await revalidation.is_valid():
-                await shows.record()
-                if is_needed:
+                if await shows.record() and is_needed:
                     await revalidation.require_valid()
                 return made
         if slot.held_bytes > held_bytes:  # by the response

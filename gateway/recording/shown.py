@@ -38,10 +38,10 @@ class Shown:
     def readers(self) -> list[Principal]:
         return [reader for reader, _ in (*self.answers, *self.documents, *self.chunks)]
 
-    async def record(self) -> None:
-        for record in self.records:
-            if (stored := record()) is not None:
-                await stored
+    async def record(self) -> bool:
+        """Whether something was stored, which may have taken long."""
+        waited = [await stored for record in self.records if (stored := record()) is not None]
+        return bool(waited)
 
 
 # None if nothing is collected: then a response is sent as soon as it is read.

@@ -73,7 +73,7 @@ class ContextWatch:
                     await send(Event("ended", {"reason": "revoked"}))
                     return
                 log.warning("context_events", state="unavailable", detail=problem.detail)
-            except (IndexStoreError, Saturated) as error:
+            except (IndexStoreError, Saturated, TimeoutError) as error:
                 log.warning("context_events", state="unavailable", detail=str(error))
             await asyncio.sleep(LOOK_S)
             await send.keep_alive()

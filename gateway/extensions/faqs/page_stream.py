@@ -13,8 +13,9 @@ from gateway.extension import Connection, problems, run_while_connected
 class PageStream(Response):
     """pages: are asked for one by one; each is sent at once, so it does not wait for the client.
 
-    If `pages` raises a `Problem`, because the caller has lost its rights, the connection is closed
-    without the end of the response, and the client knows that it is incomplete.
+    If `pages` raises a `Problem`, because the caller has lost its rights, or a `TimeoutError`,
+    because they can't be confirmed, the connection is closed without the end of the response, and
+    the client knows that it is incomplete.
     """
 
     def __init__(self, pages: AsyncGenerator[bytes], media_type: str) -> None:
@@ -40,7 +41,7 @@ class PageStream(Response):
                     async for page in self._pages:
                         await send({"type": "http.response.body", "body": page, "more_body": True})
                         await connection.drain()
-                except problems.Problem:
+                except (problems.Problem, TimeoutError):
                     connection.transport.close()
                     await asyncio.get_running_loop().create_future()  # until it is closed
                 else:
