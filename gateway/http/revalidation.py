@@ -13,7 +13,6 @@ An edit takes no right away: an answer shows each document as it was after the r
 A text that goes on for seconds ends with an edit too, of any chunk that it is from.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -96,7 +95,7 @@ class Revalidation:
         and `TimeoutError` if the answer is not known in time.
         """
         begun_at_s, shows, before = time.perf_counter(), self._shows, self._shows.admitted
-        async with asyncio.timeout(self._check_s_max):
+        with self._context.http.deadlines.timeout(self._check_s_max):
             freshness = None if before is None else before.freshness
             now = await self._context.authenticate(freshness=freshness)
             admitted = self._context.principal if before is None else before.principal

@@ -40,8 +40,12 @@ class Shown:
 
     async def record(self) -> bool:
         """Whether something was stored, which may have taken long."""
-        waited = [await stored for record in self.records if (stored := record()) is not None]
-        return bool(waited)
+        has_waited = False
+        for record in self.records:
+            if (stored := record()) is not None:
+                await stored
+                has_waited = True
+        return has_waited
 
 
 # None if nothing is collected: then a response is sent as soon as it is read.

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import orjson
 import pytest
+from structlog.typing import EventDict
 
 from cache.protocol import Revisions
 from gateway.auth.authenticated_request import AuthenticatedRequest
+from gateway.http.deadlines import Deadlines
 from gateway.http.revalidation import Revalidation
 from gateway.problems.problems import Problem
 from gateway.recording.shown import Shown
@@ -49,7 +51,7 @@ class Request:
 
     @property
     def http(self) -> Any:
-        return SimpleNamespace(visible_documents=self)
+        return SimpleNamespace(visible_documents=self, deadlines=Deadlines())
 
     @property
     def threads(self) -> Any:
@@ -158,6 +160,12 @@ async def test_what_may_be_older_is_not_compared_with_what_is_stored_now() -> No
     assert await Request(now=older, gone=1).revalidation().is_valid()
 
 
-async def test_a_confirmation_that_takes_too_long_ends_the_response() -> None:
+async def test_a_confirmation_that_takes_too_long_ends_the_response_and_is_logged(
+    logs: list[EventDict],
+) -> None:
     with pytest.raises(TimeoutError):
         await Request(is_away=True).revalidation(check_s_max=0.01).is_valid()
+
+    (line,) = logs
+    assert line["event"] == "deadline"
+    assert any("Request.authenticate" in place for place in line["waits"])
