@@ -48,7 +48,7 @@ class SearchMetrics:
         self._hits = SummedHistogram(hits, _HITS)
         self._scores = SummedHistogram(scores, _SCORES)
         self._degraded = registry.counter(
-            "search_degraded", "Answers computed by words alone, because the embedder failed."
+            "search_degraded", "Answers computed without the embedder or a word list."
         )
 
     def served(self, tenant: str, outcome: Outcome, answers: int) -> None:

@@ -40,7 +40,7 @@ class AnswerBuilder:
     async def compute(
         self, searcher: Searcher, scope: Scope, query: Query, revisions: Revisions
     ) -> ComputedAnswer:
-        """Incomplete if the embedder or a postprocessor failed.
+        """Incomplete without the embedder, a word list or a postprocessor.
 
         revisions: which were read with the scope. Raises `DatabaseUnavailable`.
         """
@@ -61,7 +61,7 @@ class AnswerBuilder:
             best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
             is_degraded=result.degraded,
         )
-        missing_parts, processed = {"embedder": "lexical-only"} if result.degraded else {}, None
+        missing_parts, processed = {**result.missing_parts}, None
         if query.postprocessing is not None:
             assert self.steps is not None, "a search that asks for steps is refused without them"
             processed = await self.steps.postprocess(result.hits, query, scope.tenant)

@@ -43,10 +43,10 @@ def cache_status(served: ServedAnswer) -> bytes:
 
 
 def degraded_header(served: ServedAnswer) -> list[Header]:
-    """The header of an answer that was computed without the embedder."""
-    if served.missing_parts is None or "embedder" not in served.missing_parts:
-        return []
-    return [(b"nearhit-degraded", served.missing_parts["embedder"].encode())]
+    """The header of an answer that was computed without the embedder, or without a word list."""
+    missing_parts = served.missing_parts or {}
+    found = missing_parts.get("embedder") or missing_parts.get("word_list")
+    return [(b"nearhit-degraded", found.encode())] if found else []
 
 
 def _postprocessing_headers(

@@ -5,7 +5,6 @@ vocabulary. A commit may change these while a search runs. So a search that has 
 its preparation still fits, and begins again if it does not.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,6 +13,7 @@ from common.shares.threads import FairThreads
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
+from index.search.list_loader import LIST_WAIT_S_MAX, ListLoader
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries, spelling
 from index.text.text_threads import SHORT_CHARACTERS_MAX
@@ -52,6 +52,7 @@ class PreparedSearch:
 
     rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
     languages: of the documents of the partitions, in which the query's words were analysed.
+    lacks_lists: a word list was not there in time, so words of its language do not count.
     spelling: the corrections of unknown query words.
     embedded_query, terms: the query as the dense and the lexical leg compare it.
     """
@@ -61,6 +62,7 @@ class PreparedSearch:
     rows_max: int
     embedded_query: EmbeddedQuery
     languages: frozenset[str]
+    lacks_lists: bool
     spelling: Spelling
     terms: lexical.Terms
 
@@ -82,6 +84,7 @@ class SearchPreparer:
         self._query_embedder = query_embedder
         self._threads = threads
         self._vocabulary = Vocabulary(database)
+        self._lists = ListLoader()
 
     async def prepare(
         self,
@@ -105,21 +108,29 @@ class SearchPreparer:
         if asked_in is None:
             asked_in = await self._analyse(tenant, language_detection.detect, text)
         lists = languages | {asked_in} if asked_in else languages
+        loaded = lists
         if not analysed_languages.are_loaded(lists):  # only until this machine has stored them
-            await asyncio.to_thread(analysed_languages.load, lists)
+            has_vector = embedded_query.dense is not None and query.alpha != 0
+            loaded = await self._lists.load(lists, LIST_WAIT_S_MAX if has_vector else None)
+        analysed = languages & loaded
         doubtful: Sequence[str] = ()
-        if query.corrects and languages:
-            doubtful = await self._analyse(tenant, spelling.doubtful, text, languages)
+        if query.corrects and analysed:
+            doubtful = await self._analyse(tenant, spelling.doubtful, text, analysed)
         corrected = await self._vocabulary.spelling(
             scope,
             doubtful,
-            languages,  # not the question's own: corrections of its words find their cognates
+            analysed,  # not the question's own: corrections of its words find their cognates
             extent=facts.vocabulary,
             is_filtered=query.filter.is_narrow,
             resident=words,
         )
         terms = await self._analyse(
-            tenant, long_queries.terms, text, languages, corrected.corrections, asked_in=asked_in
+            tenant,
+            long_queries.terms,
+            text,
+            analysed,
+            corrected.corrections,
+            asked_in=asked_in if asked_in in loaded else None,
         )
         return PreparedSearch(
             scope=scope,
@@ -127,6 +138,7 @@ class SearchPreparer:
             rows_max=rows_max,
             embedded_query=self._query_embedder.weigh(embedded_query, query, asked_in, languages),
             languages=languages,
+            lacks_lists=lists != loaded,
             spelling=corrected,
             terms=terms,
         )

@@ -17,7 +17,7 @@ from index.resident.resident_shards import ResidentShards
 from index.search.confidence import RequiredScores
 from index.search.found_chunks import FoundChunks
 from index.search.hits import Hit, SelectedHits, Selection, leg_share, select
-from index.search.preparation import AskedSearch
+from index.search.preparation import AskedSearch, PreparedSearch
 from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
 from index.search.ranking import boosting
 from index.search.ranking.fusion import Candidate, FusedChunk
@@ -41,7 +41,7 @@ class SearchResult:
         if nothing was read from PostgreSQL.
     audience_revision: of the tenant's audiences when the hits were read.
     corrections: of unknown query words, as far as the hits show them.
-    degraded: the embedder was unavailable, so the lexical leg answered alone.
+    missing_parts: by part that was unavailable, how the search went on without it.
     facets: counts of the visible documents; None unless the query asks for them.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
         the same for every query.
@@ -54,7 +54,7 @@ class SearchResult:
     access_revision: int | None
     audience_revision: int
     corrections: Mapping[str, Sequence[str]]
-    degraded: bool
+    missing_parts: Mapping[str, str]
     facets: Facets | None
     low_confidence: bool
     found: Selection = field(compare=False, repr=False)
@@ -62,6 +62,10 @@ class SearchResult:
     @property
     def scope(self) -> Scope:
         return self.found.chunks.prepared.scope
+
+    @property
+    def degraded(self) -> bool:
+        return bool(self.missing_parts)
 
     @property
     def dependencies(self) -> AnswerDependencies:
@@ -235,11 +239,17 @@ class Searcher:
             access_revision=chunks.access_revision,
             audience_revision=chunks.audience_revision,
             corrections=spelling.shown_corrections(corrections, map(_TEXT, hits)),
-            degraded=prepared.embedded_query.dense is None,
+            missing_parts=_missing_parts(prepared),
             facets=chunks.extras.facets,
             low_confidence=is_low_confidence,
             found=found,
         )
+
+
+def _missing_parts(prepared: PreparedSearch) -> Mapping[str, str]:
+    if prepared.embedded_query.dense is None:
+        return {"embedder": "lexical-only"}
+    return {"word_list": "no-word-list"} if prepared.lacks_lists else {}
 
 
 def _is_complete(query: Query, found: Selection, rows_max: int) -> bool:

@@ -32,7 +32,7 @@ UNSHARED = {
     ("gateway/extensions/_gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/rag/search_steps.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/similar_questions/question_similarity.py", "to_thread"): (1, _ONCE),
-    ("index/search/preparation.py", "to_thread"): (1, _ONCE),
+    ("index/search/list_loader.py", "to_thread"): (1, _ONCE),
     ("gateway/extensions/import_/archive/archive_import.py", "to_thread"): (1, _COMMAND),
     ("gateway/cli/operations.py", "to_thread"): (5, _COMMAND),
     ("gateway/extensions/setup_commands/server_check.py", "to_thread"): (1, _COMMAND),

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from index.text import lexical
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
@@ -236,6 +237,22 @@ class TestEmbedder:
         assert "nearhit-degraded" not in whole.headers
         assert whole.headers["cache-status"] == "nearhit; fwd=miss; stored"
         assert {hit["document_id"] for hit in whole.json()["hits"]} == {"leave", "travel"}
+
+    async def test_a_word_list_that_is_not_there_yet_is_said_and_the_answer_not_cached(
+        self, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        async with asyncio.timeout(120):  # the gateway itself loads all lists
+            while not (await ana.client.get("/readyz")).json()["warm"]:
+                await asyncio.sleep(0.05)
+        lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
+
+        with lexical._LOADING:  # noqa: SLF001  the list takes long to make
+            without = await ana.search("leave", language="it")
+
+        assert without.headers["nearhit-degraded"] == "no-word-list"
+        assert without.headers["cache-status"] == "nearhit; fwd=miss"
+        assert [hit["document_id"] for hit in without.json()["hits"]] == ["leave"]
 
     @pytest.mark.sampled("fields0")
     @pytest.mark.parametrize("fields", [{"alpha": 1}, {"fusion": "rrf"}, {"min_score": 0.01}])

@@ -1,5 +1,6 @@
 """Words of a search: in which language they are understood, and what their typos are taken for."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
+from index.search.list_loader import LIST_WAIT_S_MAX
 from index.search.searcher import Searcher
 from index.text import lexical
 from ingest.write.writer import Writer
@@ -46,6 +48,30 @@ async def test_a_language_that_comes_in_with_a_public_document_of_another_tenant
     found = await searcher.search(ANA, Query("pagamentos", alpha=0))
 
     assert [hit.document_id for hit in found.hits] == ["pagar"]
+
+
+async def test_a_search_goes_on_without_a_word_list_that_is_not_there_in_time(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    await put(writer, a_document("ferie", "Le ferie sono 25 giorni.", language="it"))
+    question = Query("giorni di ferie", language="it", highlights=True)
+    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
+
+    with lexical._LOADING:  # noqa: SLF001  the list takes long to make
+        found = await searcher.search(ANA, question)
+        by_words = asyncio.create_task(searcher.search(ANA, replace(question, alpha=0)))
+        await asyncio.wait([by_words], timeout=2 * LIST_WAIT_S_MAX)
+        is_by_words_done = by_words.done()
+
+    assert found.degraded
+    assert {hit.document_id for hit in found.hits} == {"ferie", "leave"}
+    assert all(hit.ranking.lexical is None for hit in found.hits)
+    assert not is_by_words_done, "without words nothing is left to go on with"
+    assert [hit.document_id for hit in (await by_words).hits] == ["ferie"]
+    whole = await searcher.search(ANA, question)
+    assert not whole.degraded
+    assert whole.hits[0].ranking.lexical is not None
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 1.0])
