@@ -236,6 +236,7 @@ class JobQueue:
         kinds: Collection[str],
         long_kinds: Collection[str] = (),
         at_work: Collection[int] = (),
+        waited_s: float = 0.0,
     ) -> ClaimedJob | None:
         """Claim the next job; None if there is none.
 
@@ -243,6 +244,7 @@ class JobQueue:
         kinds: those that this worker can do now.
         long_kinds: those whose jobs may run for hours; a tenant runs half as many of them.
         at_work: row ids of jobs that still run here, even if another worker has claimed them.
+        waited_s: for how long the job must have been due.
         """
         async with self._database.transaction() as session:
             await session.rows("jobs.lock_claims")
@@ -256,6 +258,7 @@ class JobQueue:
                 list(kinds),
                 list(long_kinds),
                 max(1, tenant_jobs_max // 2),
+                waited_s,
             )
         return None if row is None else _to_claimed_job(row, lease)
 

@@ -89,8 +89,8 @@ RETURNING job_id;
 -- name: claim
 -- $1 lease, $2 its seconds, $3 limit of running jobs of a tenant, $4 job_no of jobs that still run in this
 -- worker, $5 kinds, $6 those of them whose jobs may run for hours, $7 limit of running jobs of such a kind
--- of a tenant. Claims the oldest job of the tenant with the fewest running jobs. The recursion jumps from
--- tenant to tenant, so its time does not grow with the queue.
+-- of a tenant, $8 seconds for which the job has been due. Claims the oldest job of the tenant with the fewest
+-- running jobs. The recursion jumps from tenant to tenant, so its time does not grow with the queue.
 WITH RECURSIVE waiting AS (
     (SELECT tenant FROM jobs WHERE state = 'waiting' ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -109,8 +109,8 @@ candidates AS (
     ) AS busy
     CROSS JOIN LATERAL (
         SELECT job_no, due_at FROM jobs
-        WHERE jobs.tenant = waiting.tenant AND state = 'waiting' AND due_at <= now()
-          AND busy.running < $3 AND job_no <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
+        WHERE jobs.tenant = waiting.tenant AND state = 'waiting'
+          AND due_at <= now() - $8 * interval '1 second' AND busy.running < $3 AND job_no <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
           AND (busy.long_running < $7 OR kind <> ALL ($6::text[]))
           AND NOT EXISTS (
               SELECT FROM jobs AS other

@@ -15,8 +15,12 @@ class JobTurn:
         self._until_s = self._now_s() + seconds
 
     @property
+    def left_s(self) -> float:
+        return max(0.0, self._until_s - self._now_s())
+
+    @property
     def is_over(self) -> bool:
-        return self._now_s() >= self._until_s
+        return not self.left_s
 
     def require(self) -> None:
         """Raises `JobUnfinished` if it is over. What the job has done must be stored."""

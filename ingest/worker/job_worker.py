@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from typing import Any, TypeAlias, cast
 
 import structlog
@@ -41,6 +40,7 @@ from ingest.errors import (
     PublishingRefused,
 )
 from ingest.worker import job_slot
+from ingest.worker.job_slot import JobSlot
 from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 
 _AWAY_PAUSE_S = 1.0  # between two attempts to reach the database
@@ -189,5 +189,6 @@ class _Entrypoint:
     handler: Handler
 
     async def __call__(self, ticket: Ticket) -> None:
-        with job_slot.left_by(partial(self.repository.leave_slot, ticket.id)):
+        slot = JobSlot(self.repository, ticket.id, self.worker.limits.turn_s)
+        with job_slot.held(slot):
             await self.worker.do(self.repository.claimed[ticket.id], self.handler)

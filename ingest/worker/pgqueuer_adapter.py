@@ -17,9 +17,11 @@ from pgqueuer.domain.models import HealthCheckEvent, TableChangedEvent
 from pgqueuer.domain.models import Job as Ticket
 from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
 
+from common import background_tasks
 from common.shares.budget import FairBudget
 from index.errors import DatabaseUnavailable
 from index.jobs.job_queue import ClaimedJob, JobQueue
+from ingest.worker.job_turn import TURN_S_MAX
 
 Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[object]]
 
@@ -34,6 +36,7 @@ class WorkerLimits:
              shortened at random by up to a half, so that failed jobs do not retry together.
     spent_s: before the retry of a job whose tenant has spent its budget; not counted as an attempt.
     stop_s: the time for running jobs to end after the worker is asked to stop.
+    turn_s: after which a job that may run for hours lends its slot to those that wait.
     """
 
     jobs_max: int = 4
@@ -43,6 +46,7 @@ class WorkerLimits:
     pause_s_max: float = 300.0
     spent_s: float = 3_600.0
     stop_s: float = 30.0
+    turn_s: float = TURN_S_MAX
 
     @property
     def long_jobs_max(self) -> int:
@@ -53,6 +57,11 @@ class WorkerLimits:
     def waiting_jobs_max(self) -> int:
         """Jobs of this worker that have left their slot: see `job_slot`. A starting value."""
         return 8 * self.jobs_max
+
+    @property
+    def lent_jobs_max(self) -> int:
+        """Those that have lent it, and hold memory and files meanwhile. A starting value."""
+        return 2 * self.jobs_max
 
     def pause_after_s(self, attempts: int) -> float:
         """The pause after this number of attempts."""
@@ -67,7 +76,7 @@ class PgqueuerRepositoryAdapter:
     long_kinds: those of the kinds whose jobs may run for hours.
     stop: once it is set, no job starts.
     claimed: the running jobs; at_work: the manager's view of them, which lags a little.
-    waiting: those of them that have left their slot.
+    left, lent: those of them whose slot others have: to their end, or until they take it back.
     """
 
     jobs: JobQueue
@@ -77,12 +86,14 @@ class PgqueuerRepositoryAdapter:
     long_kinds: Collection[str]
     stop: asyncio.Event
     claimed: dict[JobId, ClaimedJob] = field(default_factory=dict)
-    waiting: dict[JobId, ClaimedJob] = field(default_factory=dict)
+    left: set[JobId] = field(default_factory=set)
+    lent: set[JobId] = field(default_factory=set)
     at_work: Mapping[JobId, object] = field(default_factory=dict)
     qbe: QueryBuilderEnvironment = field(default_factory=QueryBuilderEnvironment)
     _manager: UUID | None = None
     _driver: "_Driver | None" = None
     _places: FairBudget = field(init=False)
+    _returning: dict[JobId, "_Return"] = field(default_factory=dict)  # in the order of their wait
 
     def __post_init__(self) -> None:
         most = self.limits.waiting_jobs_max
@@ -98,6 +109,7 @@ class PgqueuerRepositoryAdapter:
         self._manager = queue_manager_id
         if self.stop.is_set() or self._slots_in_use() >= self.limits.jobs_max:
             return []
+        returning = [job_id for job_id in self._returning if self._has_slot_for(job_id)]
         claimed = await self.jobs.claim(
             queue_manager_id,
             lease_s=self.limits.lease_s,
@@ -105,8 +117,10 @@ class PgqueuerRepositoryAdapter:
             kinds=self._claimable_kinds(),
             long_kinds=self.long_kinds,
             at_work=list(self.at_work),
+            waited_s=self._returning[returning[0]].waited_s if returning else 0.0,
         )
         if claimed is None:
+            self._give_back_one_of(returning)
             return []
         if self.stop.is_set():
             await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
@@ -115,23 +129,56 @@ class PgqueuerRepositoryAdapter:
         self.claimed[ticket.id] = claimed
         return [ticket]
 
-    def leave_slot(self, job_id: JobId) -> None:
-        """Let another job have the slot of this one, as `job_slot.leave` says."""
-        claimed = self.claimed[job_id]
-        if job_id not in self.waiting and self._places.take(claimed.tenant) is None:
-            self.waiting[job_id] = claimed
-            self.driver.notify("")
+    def leave(self, job_no: int) -> bool:
+        job_id = JobId(job_no)
+        if self._places.take(self.claimed[job_id].tenant) is not None:
+            return False
+        self.lent.discard(job_id)
+        self.left.add(job_id)
+        self.driver.notify("")
+        return True
+
+    def lend(self, job_no: int) -> None:
+        self.lent.add(JobId(job_no))
+        self.driver.notify("")
+
+    async def take_back(self, job_no: int) -> None:
+        """Wait for a free slot, behind the jobs that wait already; or until the worker stops."""
+        returning = self._returning[JobId(job_no)] = _Return()
+        stopping = asyncio.create_task(self.stop.wait())
+        stopping.add_done_callback(lambda _: returning.may.set())
+        self.driver.notify("")
+        try:
+            await returning.may.wait()
+        finally:
+            self._returning.pop(JobId(job_no), None)
+            await background_tasks.end(stopping)
+
+    def _give_back_one_of(self, returning: Sequence[JobId]) -> None:
+        """Let the first that still waits have a slot."""
+        for job_id in returning:
+            if (waiting := self._returning.pop(job_id, None)) is not None:
+                self.lent.discard(job_id)
+                waiting.may.set()
+                self.driver.notify("")  # perhaps another one may be claimed or come back
+                return
 
     def _slots_in_use(self) -> int:
-        return len(self.claimed) - len(self.waiting)
+        return len(self.claimed) - len(self.left) - len(self.lent)
+
+    def _has_slot_for(self, job_id: JobId) -> bool:
+        return self.claimed[job_id].kind not in self.long_kinds or self._has_long_slot()
+
+    def _has_long_slot(self) -> bool:
+        return len(self._long_jobs() - self.lent) < self.limits.long_jobs_max
+
+    def _long_jobs(self) -> set[JobId]:
+        jobs = self.claimed.items()
+        return {job_id for job_id, job in jobs if job.kind in self.long_kinds} - self.left
 
     def _claimable_kinds(self) -> list[str]:
-        long_jobs = sum(
-            job.kind in self.long_kinds
-            for job_id, job in self.claimed.items()
-            if job_id not in self.waiting
-        )
-        if long_jobs < self.limits.long_jobs_max:
+        most = self.limits.long_jobs_max + self.limits.lent_jobs_max
+        if self._has_long_slot() and len(self._long_jobs()) < most:
             return [*self.kinds]
         return [kind for kind in self.kinds if kind not in self.long_kinds]
 
@@ -143,7 +190,9 @@ class PgqueuerRepositoryAdapter:
             if status == "canceled":
                 await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
             del self.claimed[ticket.id]
-            if self.waiting.pop(ticket.id, None) is not None:
+            self.lent.discard(ticket.id)
+            if ticket.id in self.left:
+                self.left.remove(ticket.id)
                 self._places.give_back(claimed.tenant)
         self.driver.notify("")  # a job can be claimed now, perhaps not yet when this one ended
 
@@ -187,6 +236,18 @@ class PgqueuerRepositoryAdapter:
 
     async def has_user_defined_enum(self, _key: str, _enum: str) -> bool:
         return True
+
+
+class _Return:
+    """The wait of a job for its slot, which it may have once `may` is set."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self._began_s = asyncio.get_running_loop().time()
+
+    @property
+    def waited_s(self) -> float:
+        return asyncio.get_running_loop().time() - self._began_s
 
 
 class _Driver:

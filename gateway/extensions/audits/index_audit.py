@@ -19,6 +19,7 @@ from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
 from ingest.errors import DocumentTooLong
 from ingest.summaries import summary
+from ingest.worker import job_slot
 from ingest.write.writer import Writer
 
 _PAGE_DOCUMENTS = 20  # a starting value, not measured
@@ -60,7 +61,8 @@ class IndexAudit:
     ) -> AsyncIterator[IndexProblem]:
         after = ""
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            for chunks, problems in await self.writer.threads.run(tenant, _check, page):
+            checking = self.writer.threads.run(tenant, _check, page)
+            for chunks, problems in await job_slot.in_turns(checking):
                 is_repaired = (
                     bool(problems) and self.repair and await self._repair(tenant, chunks, run)
                 )

@@ -9,6 +9,7 @@ from gateway.extension import WorkerServices
 from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions.reembed.analyser_migration import AnalyserMigration
 from index.jobs.job_queue import ClaimedJob
+from ingest.worker import job_slot
 
 _PAGE_DOCUMENTS = 100  # a starting value, not measured
 
@@ -37,7 +38,9 @@ class ReanalysisJob:
             after = ""
             while page := await migration.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
                 for document_id in page:
-                    await services.writer.analyse_words(tenant, document_id, claimed.run)
+                    await job_slot.in_turns(
+                        services.writer.analyse_words(tenant, document_id, claimed.run)
+                    )
                 documents += len(page)
                 after = page[-1]
             await migration.finish(tenant)

@@ -20,6 +20,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from ingest.chunkers.registry import rebuild_chunks
 from ingest.summaries import summary
+from ingest.worker import job_slot
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation
 
@@ -115,7 +116,9 @@ class Reembedder:
         ):
             texts = await self.threads.run(tenant, _texts, page)
             known = await self.documents.known_embeddings(tenant, self.embedder.space, texts)
-            _, digests = await embed_missing(self.documents, self.embedder, tenant, texts, known)
+            _, digests = await job_slot.in_turns(
+                embed_missing(self.documents, self.embedder, tenant, texts, known)
+            )
             embedded += len(digests)
             after, documents = page[-1].document_id, documents + len(page)
             on_progress(ReembedProgress(number, documents, embedded))

@@ -40,6 +40,7 @@ from ingest.errors import (
     JobRefused,
     PublishingRefused,
 )
+from ingest.worker import job_slot
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
@@ -123,7 +124,7 @@ class SourceSync:
         reading = reading or await self.begin()
         read, name = ReadDocuments(self.source.name), self.source.name
         try:
-            async with asyncio.timeout(time_s_max) as limit:
+            async with job_slot.timeout(time_s_max) as limit:
                 report = await self._write(self.source.documents(), read, reading, on_item)
         except TimeoutError:
             if not limit.expired():
@@ -235,8 +236,8 @@ class SourceSync:
     ) -> None:
         """Remove documents; one that was written after the reading stays, and does not count."""
         for document_id in document_ids:
-            written = await self.writer.remove(
-                self.tenant, document_id, lambda stored: stored, reading
+            written = await job_slot.in_turns(
+                self.writer.remove(self.tenant, document_id, lambda stored: stored, reading)
             )
             report.removed += written.changed
 
@@ -292,7 +293,7 @@ async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], No
     loop = asyncio.get_running_loop()
     next_batch = loop.run_in_executor(thread, next, reading, None)
     try:
-        while batch := await next_batch:
+        while batch := await job_slot.in_turns(next_batch):
             next_batch = loop.run_in_executor(thread, next, reading, None)
             yield batch
     finally:
@@ -314,10 +315,10 @@ async def _written(
             before = [task for _, task in writing]
             writing.append((batch, asyncio.create_task(write(batch, before))))
             if len(writing) == _WRITING_MAX:
-                yield writing[0][0], await writing[0][1]
+                yield writing[0][0], await job_slot.in_turns(writing[0][1])
                 writing.popleft()
         while writing:
-            yield writing[0][0], await writing[0][1]
+            yield writing[0][0], await job_slot.in_turns(writing[0][1])
             writing.popleft()
     finally:
         await background_tasks.end(*(task for _, task in writing))

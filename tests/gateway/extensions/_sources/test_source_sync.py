@@ -22,6 +22,8 @@ from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
+from ingest.worker import job_slot
+from ingest.worker.job_slot import JobSlot
 from ingest.write.writer import Writer
 from tests.index.support.samples import (
     AbsentEmbedder,
@@ -29,6 +31,7 @@ from tests.index.support.samples import (
     RecordingInvalidation,
     a_document,
 )
+from tests.ingest.worker.test_job_slot import OneSlot
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -104,6 +107,18 @@ async def test_a_reading_beyond_its_time_ends_and_its_source_is_stopped(
         await SourceSync(source, "acme", writer, documents, PrunePolicy()).read(time_s_max=0.1)
 
     assert source.stopped.is_set()
+
+
+async def test_a_reading_that_waits_for_its_source_lends_its_slot(
+    writer: Writer, documents: DocumentStore
+) -> None:
+    """As while `git` clones."""
+    slot = OneSlot()
+
+    with job_slot.held(JobSlot(slot, 1, 0.0)), pytest.raises(JobRefused):
+        await SourceSync(SilentSource(), "acme", writer, documents, None).read(time_s_max=0.1)
+
+    assert slot.done == ["lent"]
 
 
 async def test_a_second_reading_changes_nothing(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +20,7 @@ from gateway.worker import worker_loop
 from gateway.worker.worker_services import WorkerServices
 from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
-from ingest.worker.job_worker import Handler
+from ingest.worker.job_worker import Handler, Worker
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.extensions.mcp.test_mcp import connected
@@ -93,6 +94,44 @@ async def source(admin: Caller, name: str = "handbook") -> dict[str, Any]:
     listed = (await admin.call("GET", "/v1/sources")).json()["sources"]
     found: dict[str, Any] = next(each for each in listed if each["source"] == name)
     return found
+
+
+@asynccontextmanager
+async def at_work(worker: Worker) -> AsyncIterator[None]:
+    """Its jobs end with the block, done or not."""
+    stop = asyncio.Event()
+    running_worker = asyncio.create_task(worker.run(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await running_worker
+
+
+@pytest.mark.slow
+async def test_huge_folders_of_two_tenants_delay_no_small_one_of_a_third(
+    gateway: Gateway, services: Services, root: Path
+) -> None:
+    made = worker_loop.make_worker(services.worker)
+    made.limits = replace(made.limits, turn_s=0.2, stop_s=0.1)
+    jobs = []
+    async with at_work(made):
+        for files, state in ((3_000, "running"), (3_000, "running"), (2, "done")):
+            tenant = await gateway.new_tenant()
+            folder = root.parent / tenant / "handbook"
+            folder.mkdir(parents=True)
+            for number in range(files):
+                (folder / f"{number}.md").write_text(f"# Leave {number}\n\nIt has {number} days.\n")
+            admin = await gateway.caller("ada", tenant=tenant, roles=["admin"])
+            await put(admin)
+            asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+            jobs.append((admin, asked["job_id"]))
+            async with asyncio.timeout(60):
+                while (await job(*jobs[-1]))["state"] != state:
+                    await asyncio.sleep(0.01)
+        states = [(await job(*each))["state"] for each in jobs]
+
+    assert states == ["running", "running", "done"]
 
 
 class TestReading:

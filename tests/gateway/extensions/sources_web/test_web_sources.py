@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from gateway.services import Services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
-from ingest.worker.job_worker import Worker
-from tests.gateway.extensions.sources.test_sources import ask, job, source, work
+from tests.gateway.extensions.sources.test_sources import ask, at_work, job, source, work
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.workers import worker_services
 from tests.ingest.support.web_server import Answer, WebHost, web_host
@@ -59,18 +57,6 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 def configuration(url: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "web", "settings": {"url": url, "pages_per_s": 10, **fields}}
-
-
-@asynccontextmanager
-async def at_work(worker: Worker) -> AsyncIterator[None]:
-    """Its jobs end with the block, done or not."""
-    stop = asyncio.Event()
-    running_worker = asyncio.create_task(worker.run(stop))
-    try:
-        yield
-    finally:
-        stop.set()
-        await running_worker
 
 
 async def read(admin: Caller, services: Services) -> dict[str, Any]:
