@@ -170,16 +170,16 @@ BENCH = $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 # make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.json; half an hour.
 # NEARHIT_EMBEDDER names another model to measure.
 bench-index: .venv/bench
-	$(BIN)/python -W ignore -m loadtests.bench_index $(BENCH)
+	$(BIN)/python -W ignore -m loadtests bench-index $(BENCH)
 
 # make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.json; a quarter of an hour.
 # Of the sections only `hit_rate` needs DATA.
 bench-cache: setup
-	$(BIN)/python -m loadtests.bench_cache $(BENCH)
+	$(BIN)/python -m loadtests bench-cache $(BENCH)
 
 # make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.json; ten minutes.
 bench-ingest: setup
-	$(BIN)/python -m loadtests.bench_ingest $(BENCH)
+	$(BIN)/python -m loadtests bench-ingest $(BENCH)
 
 .venv/load: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group load
@@ -194,38 +194,38 @@ load: .venv/load
 
 # make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.json; six minutes.
 bench-load: setup
-	$(BIN)/python -m loadtests.bench_load $(BENCH)
+	$(BIN)/python -m loadtests bench-load $(BENCH)
 
 # make bench-faults [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/faults.json; five minutes.
 bench-faults: setup
-	$(BIN)/python -m loadtests.bench_faults $(BENCH)
+	$(BIN)/python -m loadtests bench-faults $(BENCH)
 
 # make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.json; a quarter of an hour.
 # Needs HAProxy and PgBouncer.
 bench-scale: setup
-	$(BIN)/python -m loadtests.bench_scale $(BENCH)
+	$(BIN)/python -m loadtests bench-scale $(BENCH)
 
 # make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.json; an hour
 # and a half, or with QUICK=1 a quarter of an hour. `ONLY=mutants` shows that the judge can fail.
 bench-edges: setup
-	$(BIN)/python -m loadtests.bench_edges $(BENCH)
+	$(BIN)/python -m loadtests bench-edges $(BENCH)
 
 # make bench-peers [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/peers.json; twenty
 # minutes.
 bench-peers: .venv/bench
-	$(BIN)/python -W ignore -m loadtests.bench_peers $(BENCH)
+	$(BIN)/python -W ignore -m loadtests bench-peers $(BENCH)
 
 # make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.json; an hour, or with
 # QUICK=1 some minutes.
 bench-growth: .venv/bench
-	$(BIN)/python -W ignore -m loadtests.bench_growth $(BENCH)
+	$(BIN)/python -W ignore -m loadtests bench-growth $(BENCH)
 
 # make soak [DATA=FOLDER] [MINUTES=10] [SEED=1] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/soak.json;
 # fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
 # `ONLY=mutants` breaks one rule of the cache after the other, each of
 # which it has to find. `ONLY=greedy` takes four minutes on a machine with nothing else to do.
 soak: setup
-	$(BIN)/python -m loadtests.soak $(BENCH) $(if $(MINUTES),--minutes $(MINUTES)) \
+	$(BIN)/python -m loadtests soak $(BENCH) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED))
 
 # Each page of the console on the example handbook, in Debian's chromium-headless-shell: writes

@@ -1,6 +1,6 @@
 """A section of a page: text, figures and targets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -63,9 +63,9 @@ class Section:
         return cls(**(stored | {"bars": bars}))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first are aligned to the right."""
-    ruler = ["---", *("---:" for _ in head[1:])]
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+    """A Markdown table. left: the columns that are aligned to the left."""
+    ruler = ["---" if column in left else "---:" for column in range(len(head))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ruler, *rows))
 
 

@@ -1,16 +1,16 @@
 """The hit rate of the cache while documents are edited, and without edits."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 
 import orjson
 from rich.progress import Progress
 
 from loadtests.bench.frame import PATIENT, Run
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache import questions
 from loadtests.servers import service
 from loadtests.servers.service import Service
-from loadtests.workload import handbook
+from loadtests.workload import handbook, questions
 from loadtests.workload.handbook import Handbook
 from loadtests.workload.tenant_client import new_tenant
 
@@ -26,9 +26,10 @@ def measure(run: Run) -> Section:
     book = handbook.read(run.data)
     bodies = [
         orjson.dumps({"query": question})
-        for question in questions.make(list(book.texts.values()), _QUESTIONS, _SEED)
+        for question in questions.typed(list(book.texts.values()), _QUESTIONS, _SEED)
     ]
-    trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)
+    random = Random(_SEED)  # noqa: S311  no secret
+    trace = [questions.zipf(_QUESTIONS, random) for _ in range(_SEARCHES)]
     with service.nearhit(PATIENT) as gateway, run.progress() as progress:
         undisturbed = _rates(gateway, book, bodies, trace, 0, progress)["precise"]
         rates = {

@@ -1,4 +1,4 @@
-"""Cached answers per second, beside a bare Starlette app that returns the same bytes.
+"""Cached answers per second, plain and by the Model Context Protocol, beside a bare app's.
 
 The same generator loads each server of one worker in turn, so that the ratios hold while the speed
 of the machine drifts.
@@ -10,12 +10,14 @@ from itertools import count, cycle, repeat
 from random import Random
 
 import orjson
+import uvloop
 from rich.console import Console
 
 from loadtests.bench import turns
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, rows_section
 from loadtests.bench.turns import Case, TurnSizes, percentile_ms
+from loadtests.load import closed_loop
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
@@ -54,17 +56,32 @@ _COLUMNS = {
     "p99_ratio": ("P99 to bare", ".2f"),
     "hits": ("hits", ".2f"),
 }
+_TIMES_MAX = 3.0
+_PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, without"
+_MCP_COLUMNS = {
+    **turns.COLUMNS,
+    "times": ("time per request", ".2f"),
+    "p50_times": ("P50 to plain", ".2f"),
+}
+_VERSION = "2026-07-28"
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_HEADERS = {"MCP-Protocol-Version": _VERSION, "Mcp-Method": "tools/call", "Mcp-Name": "search"}
 
 
-def turn_sizes(run: Run) -> TurnSizes:
+def _turn_sizes(run: Run) -> TurnSizes:
     return TurnSizes(*run.sized((9, 3.0), (2, 0.5)), connections=16)
 
 
 def measure(run: Run) -> Section:
+    """Cached answers per second, beside a bare Starlette app that returns the same bytes."""
     with ExitStack() as stack:
         progress = stack.enter_context(run.progress())
         cases = _cases(stack, run.console)
-        taken = turns.take(cases, progress, turn_sizes(run))
+        taken = turns.take(cases, progress, _turn_sizes(run))
     bare = taken[_BARE]
     rows = {
         name: {
@@ -90,7 +107,7 @@ def measure(run: Run) -> Section:
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     gateway = stack.enter_context(service.nearhit({**_PATIENCE, **service.COMPARE_ALL}))
     tenant = stack.enter_context(new_tenant(gateway, "bench"))
-    tenant.put([leave_document(number) for number in range(_TEAMS)])
+    tenant.put([_leave_document(number) for number in range(_TEAMS)])
     forgetful = stack.enter_context(service.beside(gateway, _FORGETFUL))
     other = stack.enter_context(connected(forgetful.url, tenant.key))
     body = _body(_QUESTION)
@@ -103,22 +120,22 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     older = repeat(_body(_QUESTION, max_staleness_ms=1000))
     bare = RequestTemplate(f"{bare_url}/v1/search", tenant.key)
     cases = {
-        _BARE: case(bare, bare_pid, asked),
-        _EXACT: case(tenant.search_request, gateway.pid, asked),
-        _STALE: case(tenant.search_request, gateway.pid, older),
-        _REDIS: case(other.search_request, forgetful.pid, cycle(leaves)),
+        _BARE: _case(bare, bare_pid, asked),
+        _EXACT: _case(tenant.search_request, gateway.pid, asked),
+        _STALE: _case(tenant.search_request, gateway.pid, older),
+        _REDIS: _case(other.search_request, forgetful.pid, cycle(leaves)),
     }
     rewordings = _rewordings()
     if _serves_similar(tenant, rewordings):
-        cases[_SEMANTIC] = case(tenant.search_request, gateway.pid, rewordings)
+        cases[_SEMANTIC] = _case(tenant.search_request, gateway.pid, rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = case(tenant.search_request, gateway.pid, never_asked)
+    cases[_MISS] = _case(tenant.search_request, gateway.pid, never_asked)
     return cases
 
 
-def case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
+def _case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
     """pid: of the server, whose processor time counts."""
     return Case(request.url, map(request.encode, bodies), [lambda: (pid,)])
 
@@ -154,7 +171,7 @@ def _body(question: str, **options: object) -> bytes:
     return orjson.dumps({"query": question, **options})
 
 
-def leave_document(number: int) -> dict[str, object]:
+def _leave_document(number: int) -> dict[str, object]:
     text = (
         f"# Team {number}\n\nTeam {number} gets {number % 20 + 10} days of leave. "
         "Leave is asked for two weeks ahead, and what is left over at the end of the year is kept "
@@ -164,7 +181,7 @@ def leave_document(number: int) -> dict[str, object]:
 
 
 def _notes(run: Run) -> str:
-    rounds, seconds, connections = turn_sizes(run)
+    rounds, seconds, connections = _turn_sizes(run)
     return (
         f"One worker, {connections} connections in a closed loop, {rounds} rounds of {seconds:g} s "
         "each; medians of the rounds, ratios within a round.\n"
@@ -177,3 +194,61 @@ def _notes(run: Run) -> str:
         f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
         "another order, each order once; the gateway also computes a sample of them, as always."
     )
+
+
+def measure_mcp(run: Run) -> Section:
+    """A cached answer by the Model Context Protocol, beside the plain search, in turns."""
+    sizes = _turn_sizes(run)
+    with (
+        run.progress() as progress,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "bench") as tenant,
+    ):
+        tenant.put([_leave_document(number) for number in range(_TEAMS)])
+        tenant.search_all([_body(_QUESTION)] * 2, connections=1)
+        taken = turns.take(_mcp_cases(tenant, gateway.pid), progress, sizes)
+    plain = taken[_PLAIN]
+    rows = {
+        name: {
+            **of_case.figures,
+            "times": plain.ratio_to(of_case),
+            "p50_times": of_case.ratio_to(plain, percentile_ms(50)),
+        }
+        for name, of_case in taken.items()
+    }
+    notes = (
+        f"One worker and one cached question, over {sizes.connections} open connections, in "
+        f"turns of {sizes.seconds:g} s, {sizes.rounds} of each; medians. The last two "
+        "columns are ratios to the plain search's turn of the same round. Older versions of the "
+        "protocol begin with a handshake; newer ones send its content with each request."
+    )
+    bars = [
+        Bar(f"time of a {name}, to the plain search", rows[name]["times"], at_most=_TIMES_MAX)
+        for name in (_TOOL, _TOOL_NOW)
+    ]
+    return rows_section("Model Context Protocol", notes, "", rows, _MCP_COLUMNS, bars)
+
+
+def _mcp_cases(tenant: TenantClient, pid: int) -> Mapping[str, Case]:
+    endpoint = RequestTemplate(str(tenant.client.base_url.join("/mcp")), tenant.key)
+    first = uvloop.run(
+        closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
+    )
+    assert first[0].is_hit, "both give the same answer"
+    search = tenant.search_request
+    now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
+    return {
+        _PLAIN: _case(search, pid, repeat(_body(_QUESTION))),
+        _TOOL: _case(endpoint, pid, _calls()),
+        _TOOL_NOW: _case(now, pid, _calls(_META)),
+    }
+
+
+def _calls(meta: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    """The call, each time with another number, as clients number theirs."""
+    params: dict[str, object] = {"name": "search", "arguments": {"query": _QUESTION}}
+    if meta is not None:
+        params["_meta"] = meta
+    for number in count():
+        request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        yield orjson.dumps(request)

@@ -10,13 +10,12 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
-from loadtests.bench_edges.edge_servers import EdgeServers
-from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
+from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, EdgeServers, Region, Regions
 from loadtests.load.connection_pool import Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.servers.faults.fault import Fault, step
 from loadtests.servers.waiting import until
-from loadtests.soak.faults.injector import ServersFault, excused, lasting
+from loadtests.soak.faults.faults import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
 
 _LASTS_S = (0.2, 3.0 * READ_LEASE_S)
@@ -40,15 +39,15 @@ def _lasting(servers: EdgeServers, random: Random) -> Mapping[str, Fault]:
         # Nothing comes through from the primary or to it; afterwards all of it arrives late.
         "region silent": Fault(step(link.silence), step(link.resume)),
         "region killed": Fault(
-            step(own.kill, region.redis.kill, node.kill),
-            step(region.redis.start, node.start, own.start),
+            step(own.kill, region.redis.program.kill, node.kill),
+            step(region.redis.program.start, node.start, own.start),
         ),
         # Perhaps for longer than its lease.
         "gateway paused": Fault(step(gateway.pause), step(gateway.resume)),
         "gateway killed": Fault(step(gateway.kill), step(gateway.start)),
         # It answers nothing and lags behind.
         "standby paused": Fault(step(node.pause), step(node.resume)),
-        "redis killed": Fault(step(redis.kill), step(redis.start), is_silent=True),
+        "redis killed": Fault(step(redis.program.kill), step(redis.program.start), is_silent=True),
     }
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Section
-from loadtests.bench_edges import edge_servers, faults
-from loadtests.bench_edges.edge_servers import EdgeServers
-from loadtests.mutants.mutant import Mutant
-from loadtests.mutants.rules import LEASE
-from loadtests.soak import broken_rules, outcome
+from loadtests.bench_edges import faults, regions
+from loadtests.bench_edges.regions import EdgeServers
+from loadtests.mutants.rules import LEASE, Mutant
 from loadtests.soak import run as soak_run
+from loadtests.soak import sections
 from loadtests.soak.driver import Soak
 from loadtests.soak.options import SoakOptions
 
@@ -65,8 +64,8 @@ def measure(run: Run) -> Section:
         rest_questions=_REST_QUESTIONS,
         **_CALLERS,
     )
-    with edge_servers.running() as servers:
-        section = outcome.section(_judged(servers, run, options))
+    with regions.judged_servers() as servers:
+        section = sections.soak_section(_judged(servers, run, options))
     text = f"{_TEXT.format(**_CALLERS)}{section.text}"
     return replace(section, title="Every answer judged", text=text)
 
@@ -74,11 +73,11 @@ def measure(run: Run) -> Section:
 def measure_mutants(run: Run) -> Section:
     """Rules of the read leases that are broken, which the judge has to find."""
     chosen = {name: LEASE[name] for name in run.picked([*LEASE])}
-    return broken_rules.section(_MUTANTS_TEXT, chosen, partial(_broken, run))
+    return sections.mutants_section(_MUTANTS_TEXT, chosen, partial(_broken, run))
 
 
 def _broken(run: Run, name: str, mutant: Mutant) -> Soak:
-    options = broken_rules.options(
+    options = sections.mutant_options(
         mutant,
         minutes=run.sized(3.0, 1.5),
         seed=run.seed,
@@ -87,7 +86,7 @@ def _broken(run: Run, name: str, mutant: Mutant) -> Soak:
         rest_questions=_MUTANT_REST_QUESTIONS,
         **_CALLERS,
     )
-    with edge_servers.running(
+    with regions.judged_servers(
         launcher=("loadtests.mutants", "lease", name), read_lease_s=mutant.read_lease_s
     ) as servers:
         return _judged(servers, run, options)

@@ -9,12 +9,14 @@ from pathlib import Path
 from loadtests.bench.frame import SETTINGS
 from loadtests.servers import service
 from loadtests.servers.faults.link import Link
-from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.gateway import GatewayProcess, start_all, worker
 from loadtests.servers.postgres import postgres_programs
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.postgres.postgres_programs import SOCKET, PostgresPrograms
+from loadtests.servers.program import Program
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
+from loadtests.soak.options import SETTINGS as SOAK_SETTINGS
 
 HOME, A, B = "home", "a", "b"
 FAR = (A, B)
@@ -161,8 +163,8 @@ def _region(
     own.mkdir()
     sockets = postgres_programs.new_folder(_sockets(folder, name))
     redis = RedisProcess(own)
-    redis.start()
-    stack.callback(redis.kill)
+    redis.program.start()
+    stack.callback(redis.program.kill)
     link = Link(own / "primary" / SOCKET)
     stack.callback(link.cut)
     shared = Service("", admin_key, programs.url(link.host), redis.url, 0)
@@ -179,3 +181,47 @@ def _stop_nodes(by_name: Mapping[str, Region]) -> None:
         if region.node is not None:
             region.node.resume()
             region.node.stop("immediate")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeServers:
+    """The servers whose answers are judged. gateways: in the order of the regions."""
+
+    regions: Regions
+    gateways: Sequence[GatewayProcess]
+    worker: Program
+
+    @property
+    def ways(self) -> Sequence[str]:
+        return [gateway.url for gateway in self.gateways]
+
+    @property
+    def database_url(self) -> str:
+        return self.regions.database_url
+
+    @property
+    def admin_key(self) -> str:
+        return self.regions.admin_key
+
+    def gateway(self, region: Region) -> GatewayProcess:
+        return self.gateways[list(self.regions.by_name).index(region.name)]
+
+
+@contextmanager
+def judged_servers(
+    *, launcher: tuple[str, ...] = ("gateway",), read_lease_s: float = READ_LEASE_S
+) -> Iterator[EdgeServers]:
+    """The regions, a gateway in each, and a worker at home. launcher: runs the commands."""
+    with ExitStack() as stack:
+        regions = stack.enter_context(running())
+        settings = {**SOAK_SETTINGS, "NEARHIT_READ_LEASE_S": str(read_lease_s)}
+        gateways = [
+            region.gateway(settings, leased=True, launcher=launcher)
+            for region in regions.by_name.values()
+        ]
+        start_all(stack, gateways)
+        shared, log = regions.by_name[HOME].shared, regions.folder / "worker.log"
+        working = worker(shared, {**settings, "NEARHIT_REGION": HOME}, log, launcher)
+        working.start()
+        stack.callback(working.kill)
+        yield EdgeServers(regions, gateways, working)

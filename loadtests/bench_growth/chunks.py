@@ -4,7 +4,9 @@ Two gateways on one database are asked in turns: one keeps tenants in memory as 
 searches PostgreSQL.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 import asyncpg
@@ -12,8 +14,8 @@ import uvloop
 
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_growth import generated_corpus, probe, residence
-from loadtests.bench_index import corpus
+from loadtests.bench_growth import probe
+from loadtests.load import closed_loop
 from loadtests.servers import metrics, processes, service
 from loadtests.servers.service import Service
 from loadtests.servers.waiting import until
@@ -21,13 +23,22 @@ from loadtests.servers.waiting import until
 _SMALL, _SMALL_CHUNKS = "small", 1_000
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
 _BYTES = "SELECT pg_database_size(current_database())"
-_SHARD_BYTES = "nearhit_resident_shards_size_bytes"
 _COLUMNS = {
     "load_s": ("seconds to load", ".2f"),
     "shard_bytes": ("bytes a chunk, shard", ",.0f"),
     "process_bytes": ("bytes a chunk, process", ",.0f"),
     "disk_bytes": ("bytes a chunk on disk", ",.0f"),
 }
+CHUNKS_MAX = 200_000  # as by default
+# Of the two gateways that are compared; the bytes are as by default.
+WITH_SHARDS: Mapping[str, str] = {
+    "NEARHIT_SHARD_BYTES_MAX": "268435456",
+}
+WITHOUT_SHARDS: Mapping[str, str] = {"NEARHIT_SHARD_BYTES_MAX": "0"}
+
+_SEARCHES = 3  # within a minute, after which a tenant is loaded
+_LOAD_S_MAX = 300.0
+_POLL_S = 0.02
 # The targets.
 _P50_CHUNKS, _P50_MS_MAX = 10_000, 1.5
 _CHUNK_BYTES_MAX = 2_000.0
@@ -40,7 +51,7 @@ def measure(run: Run) -> Section:
     sizes = run.sizes(1_000, 10_000, 100_000, 1_000_000, quick=(1_000, 5_000))
     grown: dict[int, Mapping[str, Row]] = {}
     beside: dict[int, Mapping[str, Row]] = {}
-    settings = {**SETTINGS, **residence.WITHOUT_SHARDS}
+    settings = {**SETTINGS, **WITHOUT_SHARDS}
     with service.nearhit(settings) as without, run.console.status("filling") as status:
         _fill(without, {_SMALL: _SMALL_CHUNKS})
         of_small = _questions()
@@ -49,7 +60,7 @@ def measure(run: Run) -> Section:
             _fill(without, {_tenant(size): size})
             disk_bytes = uvloop.run(_value(without.database_url, _BYTES))
             # A gateway for each size: its memory holds nothing of the other sizes.
-            with service.beside(without, {**SETTINGS, **residence.WITH_SHARDS}) as shards:
+            with service.beside(without, {**SETTINGS, **WITH_SHARDS}) as shards:
                 gateways = {_SHARDS: shards, _WITHOUT: without}
                 # The small tenant first: the process then has all that depends on no tenant.
                 small = _asked(run, gateways, _SMALL, _SMALL_CHUNKS, of_small)
@@ -96,11 +107,10 @@ def _asked(
     """The cost of new questions by gateway, once the tenant is in memory if it fits."""
     probes, shards = probe.new_questions(gateways, tenant, questions), gateways[_SHARDS]
     before_mb, before_bytes = processes.megabytes([shards.pid]), _shard_bytes(shards)
-    load_s = residence.load(shards, probes[_SHARDS].requests)
+    load_s = load(shards, probes[_SHARDS].requests)
     loaded_mb = processes.megabytes([shards.pid])
     rows: dict[str, Row] = {**probe.take_new(probes, seconds=probe.seconds(run))}
     if load_s is not None:
-        until(lambda: _shard_bytes(shards) > before_bytes, "the gateway does not count its shards")
         rows[_SHARDS] = {
             **rows[_SHARDS],
             "load_s": load_s,
@@ -111,13 +121,21 @@ def _asked(
 
 
 def _shard_bytes(gateway: Service) -> float:
-    """What counts against `NEARHIT_SHARD_BYTES_MAX`, as the gateway counts it now and then."""
-    return metrics.read(gateway.url, _SHARD_BYTES)
+    """What counts against `NEARHIT_SHARD_BYTES_MAX`, words too, once all shards are counted.
+
+    The gateway counts now and then.
+    """
+    loaded = _loads(gateway, "loaded")
+    until(
+        lambda: metrics.read(gateway.url, "nearhit_resident_shards") >= loaded,
+        "the gateway does not count its shards",
+    )
+    return metrics.read(gateway.url, "nearhit_resident_shards_size_bytes")
 
 
 def _questions() -> Mapping[str, Iterator[str]]:
     """The same for both gateways."""
-    return {name: generated_corpus.questions() for name in (_SHARDS, _WITHOUT)}
+    return {name: probe.questions() for name in (_SHARDS, _WITHOUT)}
 
 
 def _tenant(size: int) -> str:
@@ -125,9 +143,8 @@ def _tenant(size: int) -> str:
 
 
 def _fill(gateway: Service, tenants: dict[str, int]) -> None:
-    """New tenants with so many chunks each; vacuumed, so that it does not happen later."""
-    passages, seed = generated_corpus.passages(), generated_corpus.SEED
-    uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
+    """Vacuumed, so that it does not happen later."""
+    probe.fill(gateway, tenants)
     uvloop.run(_value(gateway.database_url, "VACUUM ANALYZE"))
 
 
@@ -136,6 +153,52 @@ async def _value(url: str, statement: str) -> Any:
     value = await connection.fetchval(statement)
     await connection.close()
     return value
+
+
+def load(gateway: Service, requests: Iterator[bytes]) -> float | None:
+    """The seconds from the third search of a tenant until the gateway's memory holds it.
+
+    requests: questions of the tenant that nobody has asked.
+    0 if the memory holds it already; None if it has too many chunks or bytes, so that PostgreSQL
+    answers.
+    Raises `TimeoutError` after five minutes.
+    """
+    _search(gateway, requests, _SEARCHES - 1)
+    unsuitable = _loads(gateway, "unsuitable")
+    started_s = ended_s = time.monotonic()
+    while True:
+        ended_loads = _ended_loads(gateway)
+        if _is_resident(gateway, requests):
+            return ended_s - started_s
+        if _loads(gateway, "unsuitable") > unsuitable:
+            return None
+        # One partition may have been loaded of two: a tenant's, and the public one.
+        while _ended_loads(gateway) == ended_loads:
+            if time.monotonic() > started_s + _LOAD_S_MAX:
+                raise TimeoutError("the gateway did not load the tenant")
+            time.sleep(_POLL_S)
+        ended_s = time.monotonic()
+
+
+def _is_resident(gateway: Service, requests: Iterator[bytes]) -> bool:
+    """Whether the next request is answered from a shard."""
+    before = metrics.statements([gateway.url])["search_confirmation.confirm"]
+    _search(gateway, requests, 1)
+    return metrics.statements([gateway.url])["search_confirmation.confirm"] > before
+
+
+def _search(gateway: Service, requests: Iterator[bytes], count: int) -> None:
+    some = list(islice(requests, count))
+    answers = uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
+    assert not any(answer.is_hit for answer in answers), "a cached answer needs no shard"
+
+
+def _ended_loads(gateway: Service) -> float:
+    return _loads(gateway, "loaded") + _loads(gateway, "unsuitable")
+
+
+def _loads(gateway: Service, event: str) -> float:
+    return metrics.read(gateway.url, "nearhit_shard_events_total", event=event)
 
 
 def _notes(grown: Mapping[int, Mapping[str, Row]]) -> str:
@@ -157,6 +220,6 @@ def _notes(grown: Mapping[int, Mapping[str, Row]]) -> str:
         "which begins it, until the tenant is in memory. The bytes of a shard are those that "
         "count against `NEARHIT_SHARD_BYTES_MAX`; those of the process are the growth of its "
         "memory, including what the allocator keeps after loading.\n"
-        f"A tenant with more than {residence.CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_BYTES_MAX` by "
+        f"A tenant with more than {CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_BYTES_MAX` by "
         f"1,342) is not loaded: PostgreSQL answers both gateways{here}."
     )

@@ -1,9 +1,12 @@
-"""The cost of requests: latency, and processor time and memory of each server."""
+"""The cost of requests: latency, and processor time and memory of each server.
+
+The passages that are searched and the questions about them are generated, once for all sections.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from functools import cache, partial
+from itertools import count, islice
 from typing import TypeAlias
 
 import orjson
@@ -13,16 +16,20 @@ from loadtests.bench import turns as in_turns
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Columns
 from loadtests.bench.turns import Case
+from loadtests.bench_index import corpus
+from loadtests.bench_index.corpus import Passages
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import processes
 from loadtests.servers.processes import Processes
 from loadtests.servers.service import Service
-from loadtests.workload import tenant_client
+from loadtests.workload import tenant_client, topics
+from loadtests.workload.topics import TopicWorld
 
 TURNS = 5  # of each server that gets new questions
 _WARM_UP = 50
+_PASSAGES, _QUESTIONS, SEED = 5_000, 20_000, 19
 
 RequestCost: TypeAlias = Mapping[str, float]
 """By the names of COLUMNS: processor time per request, and memory after the last one."""
@@ -38,6 +45,28 @@ COLUMNS: Columns = {
     "database_mb": ("PostgreSQL MB", ",.0f"),
     "redis_mb": ("Redis MB", ",.0f"),
 }
+
+
+@cache
+def built() -> TopicWorld:
+    return topics.build(_PASSAGES, _QUESTIONS, SEED)
+
+
+@cache
+def passages() -> Passages:
+    return uvloop.run(corpus.understood([document["text"] for document in built().documents]))
+
+
+def questions() -> Iterator[str]:
+    """Endless questions, all different."""
+    for round_number in count():
+        for question in built().questions:
+            yield f"{question} {round_number}" if round_number else question
+
+
+def fill(gateway: Service, tenants: Mapping[str, int]) -> None:
+    """New tenants with so many chunks each, past the writer."""
+    uvloop.run(corpus.fill(gateway.database_url, passages(), tenants, seed=SEED))
 
 
 def seconds(run: Run) -> float:
@@ -64,11 +93,11 @@ def asking(gateway: Service, tenant: str, subject: str = "bench") -> Callable[[s
 
 
 def new_questions(
-    gateways: Mapping[str, Service], tenant: str, questions: Mapping[str, Iterator[str]]
+    gateways: Mapping[str, Service], tenant: str, asked: Mapping[str, Iterator[str]]
 ) -> dict[str, Probe]:
     """Questions that nobody has asked, for each gateway, of a caller of its own: none is cached."""
     return {
-        name: Probe(gateway, map(asking(gateway, tenant, name.replace(" ", "-")), questions[name]))
+        name: Probe(gateway, map(asking(gateway, tenant, name.replace(" ", "-")), asked[name]))
         for name, gateway in gateways.items()
     }
 

@@ -16,8 +16,8 @@ from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import nearhit
 from loadtests.servers import service
 from loadtests.servers.service import Service
+from loadtests.workload.questions import with_typo
 from loadtests.workload.tenant_client import TenantClient, new_tenant
-from loadtests.workload.typos import with_typo
 
 _QUESTIONS = 300
 # By set, another one in its language, whose questions no passage of the set answers.

@@ -1,4 +1,4 @@
-"""A real handbook's commits replayed: embedded chunks, beside those of edited documents."""
+"""A real handbook's commits replayed: chunks embedded, beside those of Nearhit's own chunker."""
 
 import asyncio
 import re
@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
+import asyncpg
 from rich.progress import Progress
 
+from ingest.chunkers import structure
+from ingest.chunkers.chunk import Chunk
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
-from loadtests.bench_ingest import reference
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
@@ -91,7 +93,7 @@ def _replay(
     now = {path: _document(text) for path, text in texts.items()}
     cost = ReplayCost(before=_write_all(tenant, now))
     cost.digests |= {
-        chunk.digest for document in now.values() for chunk in reference.chunks(document["text"])
+        chunk.digest for document in now.values() for chunk in chunks(document["text"])
     }
     commits = [
         list(commit_edits) for _, commit_edits in groupby(edits, key=lambda edit: edit.commit)
@@ -115,11 +117,11 @@ def _apply(
     """Write before deleting: a deletion forgets vectors, and who moves a file keeps its text."""
     written = {edit.path: _document(edit.text) for edit in commit if edit.path is not None}
     for path, document in written.items():
-        chunks = tenant.put_one(path, **document)
+        counts = tenant.put_one(path, **document)
         cost.written += 1
-        cost.naive += chunks["added"] + chunks["unchanged"]
-        cost.embedded += chunks["embedded"]
-        cost.digests |= {chunk.digest for chunk in reference.chunks(document["text"])}
+        cost.naive += counts["added"] + counts["unchanged"]
+        cost.embedded += counts["embedded"]
+        cost.digests |= {chunk.digest for chunk in chunks(document["text"])}
     now |= written
     for path in {edit.gone for edit in commit if edit.gone is not None} - written.keys():
         tenant.remove(path)
@@ -131,8 +133,8 @@ def _compare(gateway: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCo
     name = f"fresh-{cost.commits}"
     with new_tenant(gateway, name) as fresh:
         _write_all(fresh, now)
-    ours = asyncio.run(reference.content(gateway.database_url, "handbook"))
-    theirs = asyncio.run(reference.content(gateway.database_url, name))
+    ours = asyncio.run(content(gateway.database_url, "handbook"))
+    theirs = asyncio.run(content(gateway.database_url, name))
     assert theirs.keys() == now.keys(), "what was written is there"
     cost.compared += len(theirs)
     cost.unequal += sum(
@@ -145,3 +147,29 @@ def _document(text: str) -> dict[str, Any]:
     """Without its front matter, as a folder's would be read, unless there is nothing else."""
     body = _FRONT_MATTER.sub("", text)
     return handbook.document(text) | {"text": body if body.strip() else text}
+
+
+_CONTENT = """
+SELECT documents.document_id, md5(concat_ws(chr(31),
+    title, source, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    document_texts.text,
+    string_agg(concat_ws(chr(31), start_at, end_at, chunk_texts.text, digest, dense, lexical),
+        chr(30) ORDER BY start_at, chunk_id)))
+FROM documents JOIN document_texts USING (document_key)
+LEFT JOIN (chunks JOIN chunk_texts USING (chunk_id, document_key)) USING (tenant, document_key)
+WHERE tenant = $1 GROUP BY document_key, document_texts.text
+"""
+
+
+def chunks(text: str) -> list[Chunk]:
+    return structure.chunks(text)
+
+
+async def content(url: str, tenant: str) -> dict[str, str]:
+    """By document, a digest of all that is stored of it and its chunks."""
+    connection = await asyncpg.connect(url)
+    try:
+        rows = await connection.fetch(_CONTENT, tenant)
+        return {row["document_id"]: row["md5"] for row in rows}
+    finally:
+        await connection.close()

@@ -1,4 +1,4 @@
-"""A long reading on one core: its speed beside that of Nearhit's own embedder, and its memory."""
+"""A long reading on one core beside Nearhit's own embedder, and batches over HTTP."""
 
 import asyncio
 import os
@@ -6,21 +6,23 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 import psutil
 
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
-from loadtests.bench_ingest import reference
+from loadtests.bench_ingest import edits
 from loadtests.servers import processes, service
+from loadtests.servers.processes import Meter
 from loadtests.servers.service import Service
-from loadtests.workload import json_lines
+from loadtests.workload import json_lines, tenant_client
 
 _SETS = ("medquad_en", "scifact", "squad_sent_dev")
 _PASSAGES = 8  # of a document, each a section of its own
@@ -51,7 +53,22 @@ _ROWS = {
 }
 
 
+_WORDS = 62  # of a chunk, as many as a passage of SQuAD has
+_POSTGRES_MS_MAX = 1.0
+_BATCHES_HOW = (
+    f"Public passages of {_WORDS} words, each a document of one chunk, two of three for the whole "
+    "tenant and one for a group, by `POST /v1/documents/batch` into a new database. All of "
+    "PostgreSQL's processes count, those that write its log and its pages too."
+)
+_BATCHES_ROWS = {
+    "chunks": ("chunks", ",d"),
+    "gateway_ms": ("the gateway's processor time a chunk, ms", ".2f"),
+    "postgres_ms": ("PostgreSQL's, ms", ".2f"),
+}
+
+
 def measure(run: Run) -> Section:
+    """A long reading on one core: its speed beside that of the embedder, and its memory."""
     with (
         tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
         service.nearhit() as gateway,
@@ -83,6 +100,36 @@ def measure(run: Run) -> Section:
     return list_section("A long reading", _HOW, figures, rows, bars)
 
 
+def measure_batches(run: Run) -> Section:
+    """Batches over HTTP into an empty database: what a chunk costs the gateway and PostgreSQL."""
+    documents = list(islice(_short_documents(run), run.sized(30_000, 1_000)))
+    with (
+        service.nearhit(service.UNLIMITED) as gateway,
+        tenant_client.new_tenant(gateway, "acme", ["few"]) as tenant,
+        run.console.status(f"writing {len(documents):,} documents"),
+        Meter(lambda: (gateway.pid,), lambda: processes.database(gateway)) as meter,
+    ):
+        chunks = tenant.put(documents)
+    gateway_ms, postgres_ms = (1000 * spent_s / chunks for spent_s in meter.spent_s)
+    figures = {"chunks": chunks, "gateway_ms": gateway_ms, "postgres_ms": postgres_ms}
+    bar = Bar("PostgreSQL's milliseconds a chunk", postgres_ms, at_most=_POSTGRES_MS_MAX)
+    return list_section("Batches over HTTP", _BATCHES_HOW, figures, _BATCHES_ROWS, [bar])
+
+
+def _short_documents(run: Run) -> Iterator[Mapping[str, Any]]:
+    numbers = count()
+    for title, text in passages(run.data):
+        words = text.split()
+        for at in range(0, len(words) - _WORDS, _WORDS):
+            number = next(numbers)
+            yield {
+                "document_id": f"passage-{number}",
+                "title": title,
+                "text": " ".join(words[at : at + _WORDS]),
+                "readers": ["tenant" if number % 3 else "group:few"],
+            }
+
+
 def _growth(mebibytes: Sequence[float]) -> float:
     """The memory of the last tenth of the time, of that of the first tenth of its half."""
     samples = len(mebibytes)
@@ -98,7 +145,7 @@ def _write(run: Run, folder: Path, size: int) -> list[str]:
     texts: list[str] = []
     chunks = 0
     for number, document in enumerate(_documents(run.data)):
-        chunks_of_document = reference.chunks(document)
+        chunks_of_document = edits.chunks(document)
         chunks += len(chunks_of_document)
         texts += [chunk.embedded_text for chunk in chunks_of_document[: _EMBEDDED - len(texts)]]
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.load.latencies import Latencies
+from loadtests.load.figures import Latencies
 from loadtests.servers import metrics, service
 from loadtests.servers.processes import raise_file_limit
 from loadtests.servers.service import Service

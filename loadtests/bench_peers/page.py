@@ -7,8 +7,8 @@ from typing import Any
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Turns
-from loadtests.bench_peers import side_by_side, trace
-from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
+from loadtests.bench_peers import side_by_side, world
+from loadtests.bench_peers.side_by_side import OTHERS, PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.world import GROUPS
 
@@ -37,15 +37,23 @@ _TIMES = {
 SMALL_PEERS = (_WARDOWL, _CHROMA, _PGVECTOR)  # those that targets name
 
 
-def section(run: Run, compared: PeerComparison) -> Section:
-    """The comparison of all systems."""
+# Between filling and the first question: a small index is merged and analysed sooner.
+_SETTLE_S, _SMALL_SETTLE_S = 90.0, 30.0
+
+
+def compare_all(run: Run) -> Section:
+    """All systems, 30,000 passages."""
+    rows, settle_s = run.sized((30_000, _SETTLE_S), (2_000, 0.0))
+    compared = side_by_side.compare(run, rows, run.picked([*OTHERS]), settle_s)
     how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in compared.rows)
     targets = list(bars(compared.rows, compared.rows_in_all))
     return _section("Side by side", run, compared, how, targets)
 
 
-def small_section(run: Run, compared: PeerComparison) -> Section:
-    """The comparison over fewer rows, whose systems are set up as those of the other section."""
+def compare_small(run: Run) -> Section:
+    """Those that targets name, 2,000 passages."""
+    rows, settle_s = run.sized((2_000, _SMALL_SETTLE_S), (500, 0.0))
+    compared = side_by_side.compare(run, rows, run.picked(SMALL_PEERS), settle_s)
     how = "The systems are set up as above."
     targets = list(small_bars(compared.rows, compared.rows_in_all))
     return _section("A small index", run, compared, how, targets)
@@ -122,7 +130,7 @@ def _notes(run: Run, compared: PeerComparison) -> str:
         "texts.\n"
         f"{connections} connections send requests in a closed loop, in {rounds} rounds of turns of "
         f"{seconds:g} s; medians of the rounds, ratios within a round.\n"
-        f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
+        f"In the mix {world.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
         "that asked before; a new question is one that its caller has not asked.\n"
         "nDCG@10 and recall@10 count the passages that the judgements name and the caller may "
         "read; nearest is the recall@10 of the nearest vectors that it may read, by brute force.\n"

@@ -12,7 +12,7 @@ from typing import cast
 
 from loadtests.load import connection
 from loadtests.load.connection import HttpConnection
-from loadtests.load.latencies import Latencies
+from loadtests.load.figures import Latencies
 from loadtests.load.response import HttpResponse
 
 _DONE = (200, 201)

@@ -18,8 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from loadtests.load.figures import Figures
-from loadtests.load.latencies import PERCENTILES
+from loadtests.load.figures import PERCENTILES, Figures
 from loadtests.loadtest.judge import StalenessJudge
 
 _FAULTS = {"stale", "leaked"}  # in `all` only; counts of answers

@@ -16,21 +16,23 @@ from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.load.schedule import Pattern, Stage
+from loadtests.loadtest import setup
 from loadtests.loadtest.judge import StalenessJudge
-from loadtests.loadtest.observer import OK, Observer
 from loadtests.loadtest.setup import LoadKeys
-from loadtests.workload import calls, losses
+from loadtests.workload import rights
 from loadtests.workload.agents import AgentRequest, Agents, Who
-from loadtests.workload.losses import Loss
+from loadtests.workload.rights import Loss
 from loadtests.workload.viewer import Viewer
-from loadtests.workload.writes import PutDocument, Write
+from loadtests.workload.writes import LeaveGroup, PutDocument, RemoveDocument, Write, lane_of
 
 _LANES = 4  # writes at a time
 _PROBED = 0.25  # share of the writes that are searched for; a starting value, not measured
 _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels, so that it is no word of any language
 _MARK_LENGTH = 12
 _SEARCH = "/v1/search"
-_ATTEMPTS, _PAUSE_S = 60, 0.25  # of a write, so that it outlasts a fault of some seconds
+_TRIED_S, _PAUSE_S = 15.0, 0.25  # a write is repeated, so that it outlasts a fault of some seconds
+# Of the writes at a time; a run ends once they are done, however slowly they are answered.
+_WAITING_MIN, _WAITING_S = 20, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,14 @@ class LoadRun:
                 task.cancel()
 
     def _write_soon(self, due_s: float) -> None:
+        waiting_max = max(_WAITING_MIN, _WAITING_S * self._load.writes)
+        if sum(lane.qsize() for lane in self._lanes) >= waiting_max:
+            if self._counting(due_s):
+                self.figures.requests += 1
+                self.figures.write_failed(due_s, "not sent, since others wait")
+            return
         write = next(self._writes)
-        self._lanes[calls.lane(write, _LANES)].put_nowait((due_s, write))
+        self._lanes[lane_of(write, _LANES)].put_nowait((due_s, write))
 
     async def _write_on(self, lane: "asyncio.Queue[tuple[float, Write] | None]") -> None:
         while (due := await lane.get()) is not None:
@@ -173,7 +181,7 @@ class LoadRun:
         if isinstance(write, PutDocument):
             await self._put_and_look(due_s, write)
             return
-        loss = losses.of(write, self.judge.rights, self._keys.readers)
+        loss = rights.of(write, self.judge.rights, self._keys.readers)
         if loss is not None:
             await self._probe(loss)
         if await self._write(due_s, write) and loss is not None:
@@ -214,9 +222,11 @@ class LoadRun:
         """Whether the write is acknowledged; a failed write is repeated for a while."""
         counted = self._counting(due_s)
         call, key = self._observer.begin_write(write, time.monotonic())
-        for attempt in range(_ATTEMPTS):
+        until_s, is_first = time.monotonic() + _TRIED_S, True
+        while is_first or time.monotonic() < until_s:
             self.figures.requests += counted
-            failure = await self._written(call, key, write, is_first=attempt == 0)
+            failure = await self._written(call, key, write, is_first=is_first)
+            is_first = False
             if failure is None:
                 if counted:
                     self.figures.wrote(due_s, time.monotonic())
@@ -234,3 +244,62 @@ class LoadRun:
             return str(error)
         is_done = self._observer.wrote(write, reply, is_first=is_first)
         return None if is_done else str(reply.status)
+
+
+OK = 200
+_NOBODY = "nh_a-key-that-nobody-has-made"
+
+
+@dataclass(slots=True)
+class Observer:
+    """`nearhit loadtest` sends requests when they are due, Locust's users after their answers."""
+
+    keys: LoadKeys
+    judge: StalenessJudge
+    figures: Figures
+
+    def key(self, request: AgentRequest) -> str:
+        """With which the request is sent."""
+        return _NOBODY if request.is_stranger else self.keys.readers[request.who]
+
+    def searched(
+        self,
+        request: AgentRequest,
+        reply: HttpResponse,
+        floor: int,
+        due_s: float,
+        *,
+        is_counted: bool = True,
+    ) -> None:
+        """floor: the judge's of the moment when the request was sent."""
+        question, figures = request.question, self.figures
+        if reply.status != request.expected_status:
+            if is_counted:
+                figures.failed(due_s, str(reply.status))
+            if request.is_stranger and reply.status == OK:
+                self.judge.let_in(question.body)
+            return
+        if is_counted and request.is_stranger:
+            figures.refused(due_s)
+        elif is_counted:
+            figures.answered(due_s, question.scope, reply)
+        if not request.is_stranger:
+            self.judge.judge(request.who, question.body, reply, floor)
+
+    def begin_write(self, write: Write, at_s: float) -> tuple[Call, str]:
+        """The call and its key; from now on the write may have taken effect."""
+        self.judge.asked(write, at_s)
+        return setup.call_with_access(write, self.keys, self.judge), self.keys.writers[write.tenant]
+
+    def wrote(self, write: Write, reply: HttpResponse, *, is_first: bool = True) -> bool:
+        """Whether the write is acknowledged. is_first: it was not sent before."""
+        done = [200, 204]
+        if isinstance(write, RemoveDocument):
+            done += [202]  # removed, and its invalidation is pending
+        if isinstance(write, RemoveDocument | LeaveGroup) and not is_first:
+            done += [404]  # an earlier attempt did it
+        if reply.status not in done:
+            return False
+        result = orjson.loads(reply.body) if reply.status in (200, 202) else {}
+        self.judge.acknowledged(write, reply.answered_s, result.get("revision"))
+        return True

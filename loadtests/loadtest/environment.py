@@ -12,7 +12,8 @@ from loadtests.loadtest.driver import Load, LoadRun
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys, OnLeft
 from loadtests.workload import world as worlds
-from loadtests.workload.agents import Agents, Who, words
+from loadtests.workload.agents import Agents, Who
+from loadtests.workload.questions import words
 from loadtests.workload.world import HistorySource, NamedHistory, OneKeyHistory
 from loadtests.workload.writes import PutDocument, Write
 

@@ -1,12 +1,15 @@
-"""The report as one HTML file that loads nothing else."""
+"""The report as one HTML file that loads nothing else, made of Markdown's tables and of plots."""
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 
-from loadtests.load.figures import Figures
-from loadtests.load.latencies import PERCENTILES
+from markdown_it import MarkdownIt
+
+from loadtests.bench.section import table
+from loadtests.load.figures import PERCENTILES, Figures
 from loadtests.loadtest import plots
-from loadtests.loadtest.budget import Finding
+from loadtests.loadtest.budget import Finding, Verdict
 from loadtests.loadtest.result import Result, StageRates
 
 _NAMES = {"p50_ms": "P50", "p90_ms": "P90", "p95_ms": "P95", "p99_ms": "P99", "p999_ms": "P99.9"}
@@ -17,37 +20,27 @@ _LABELS = _NAMES | {
     "leaked": "leaked answers",
     "hit_rate": "hit rate",
 }
-_LEFT = ' class="left"'
 _FEW = 100  # answers: too few for a P99
-
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+!|~<>-])")
 _FROM_WHEN = (
     "The latency of a request counts from when it was due, whether or not it could be sent then: "
     "waiting behind a stall counts. The grey line shows what a client would measure that waits for "
     "each answer before its next question."
 )
-
 _STYLE = """
-:root { color-scheme: light; --ink: #1f2937; --faint: #6b7280; --line: #e5e7eb; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.5rem 4rem; max-width: 1180px; color: var(--ink);
+:root { color-scheme: light; --faint: #6b7280; --line: #e5e7eb; }
+body { margin: 0 auto; padding: 2rem 1.5rem 4rem; max-width: 1180px; color: #1f2937;
   font: 15px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 h1 { margin: 0; font-size: 1.6rem; } h2 { margin: 2.2rem 0 .6rem; font-size: 1.1rem; }
-p { margin: .3rem 0; max-width: 75ch; } .faint { color: var(--faint); }
+p { margin: .3rem 0; max-width: 75ch; }
 .verdict { display: inline-block; padding: .25rem .8rem; border-radius: 99px; color: #fff;
-  font-weight: 600; }
+  font-weight: 600; background: #b45309; }
 .verdict.passed { background: #15803d; } .verdict.failed { background: #b91c1c; }
-.verdict.not_judged { background: #b45309; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: .8rem;
-  margin: 1.4rem 0; } .figures div { border: 1px solid var(--line); border-radius: 10px;
-  padding: .6rem .9rem; } .figures b { display: block; font-size: 1.4rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(430px, 1fr)); gap: 1.6rem; }
 figure { margin: 0; } figcaption { font-weight: 600; } svg { width: 100%; height: auto; }
-table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
-th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child, .left { text-align: left; } th { color: var(--faint);
-  font-weight: 500; } .missed { color: #b91c1c; font-weight: 600; } .held { color: #15803d; }
-.not_judged { color: #b45309; }
-code { font: 12px/1.4 ui-monospace, monospace; }
+table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto; }
+th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); }
+th { color: var(--faint); font-weight: 500; } strong { color: #b91c1c; }
 @media print { body { max-width: none; } figure { break-inside: avoid; } }
 """
 
@@ -62,94 +55,99 @@ def html(result: Result) -> str:
     pictures = "".join(
         f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in plotted
     )
-    head = " · ".join(map(escape, (result.url, result.date, result.summary)))
-    parts = (
-        "<h1>Load test</h1>",
-        _faint(head),
-        f"<p>{_verdict(result)}</p>",
-        f'<div class="figures">{"".join(_figures(result))}</div>',
-        *(f'<p class="missed">{escape(warning)}</p>' for warning in result.warnings),
-        "<h2>Budget</h2>",
-        _table(
-            ("of", "figure", "limit", "measured", ""), map(_finding, result.findings), left=(0, 1)
-        ),
-        f'<h2>Latency and throughput</h2><div class="plots">{pictures}</div>',
-        _faint(_FROM_WHEN),
-        "<h2>Offered and achieved</h2>",
-        _table(("", "offered/s", "achieved/s"), map(_rates, result.rates)),
-        "<h2>By tier and scope</h2>",
-        _table(
-            ("", "answers", *_NAMES.values(), "longest"),
-            (_latencies(name, figures) for name in _groups(figures)),
-        ),
-        _faint(
-            "Milliseconds. Fewer than a hundred answers have no P99. A search that timed out "
-            "counts as long as it was waited for, in all groups but the tiers."
-        ),
-        "<h2>Correctness</h2>",
-        _correctness(result),
-        *_errors(figures),
-        "<h2>Slowest requests</h2>",
-        _slowest(figures),
-        f"<h2>Command</h2><p>{_code(result.command)}</p>",
-        _faint(escape(result.machine)),
-    )
+    kind, line = result.outcome.name.lower(), escape(result.outcome_line)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Load test of {escape(result.url)}</title><style>{_STYLE}</style></head>\n"
-        f"<body>{chr(10).join(parts)}</body></html>\n"
+        f'<body><h1>Load test</h1><p><span class="verdict {kind}">{line}</span></p>'
+        f'{_rendered(_verdict(result))}<h2>Latency and throughput</h2><div class="plots">'
+        f"{pictures}</div>{_rendered(_figures(result))}</body></html>\n"
     )
 
 
-def _verdict(result: Result) -> str:
-    kind, line = result.outcome.name.lower(), escape(result.outcome_line)
-    return f'<span class="verdict {kind}">{line}</span>'
+def _rendered(parts: Iterable[str]) -> str:
+    """Markdown in which HTML is text."""
+    return str(MarkdownIt("js-default", {"html": False}).render("\n\n".join(parts)))
 
 
-def _code(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
+def _verdict(result: Result) -> Iterator[str]:
+    yield " · ".join(map(_plain, (result.url, result.date, result.summary)))
+    yield _table(*zip(*_cells(result), strict=True))
+    yield from (f"**{_plain(warning)}**" for warning in result.warnings)
+    yield "## Budget"
+    head = ("of", "figure", "limit", "measured", "")
+    yield _table(head, *map(_finding, result.findings), left=(0, 1))
 
 
-def _faint(text: str) -> str:
-    return f'<p class="faint">{text}</p>'
+def _figures(result: Result) -> Iterator[str]:
+    figures = result.figures
+    yield _FROM_WHEN
+    yield "## Offered and achieved"
+    yield _table(("", "offered/s", "achieved/s"), *map(_rates, result.rates))
+    yield "## By tier and scope"
+    head = ("", "answers", *_NAMES.values(), "longest")
+    yield _table(head, *(_latencies(name, figures) for name in _groups(figures)))
+    yield (
+        "Milliseconds. Fewer than a hundred answers have no P99. A search that timed out "
+        "counts as long as it was waited for, in all groups but the tiers."
+    )
+    yield from _correctness(result)
+    if figures.errors:
+        errors = ((_plain(what), f"{count:,}") for what, count in figures.errors.most_common())
+        yield "## Errors"
+        yield _table(("", "requests"), *errors)
+    yield "## Slowest requests"
+    head = ("second", "ms", "ms before it was sent", "tier", "scope", "Server-Timing")
+    rows = (
+        (
+            *(f"{slow.at_s:,.1f}", _ms(slow.ms), _ms(slow.waited_ms)),
+            *map(_plain, (slow.tier, slow.scope, slow.server_timing)),
+        )
+        for slow in figures.slowest
+    )
+    yield _table(head, *rows, left=(0, 5))
+    yield "## Command"
+    yield _plain(result.command)
+    yield _plain(result.machine)
 
 
-def _figures(result: Result) -> Iterable[str]:
-    figures, counts = result.figures, result.judge.counts
-    whole = result.rates[0]
-    cells = {
-        "offered per second": f"{whole.offered:,.1f}",
-        "achieved per second": f"{whole.achieved:,.1f}",
-    }
+def _table(head: Sequence[str], *rows: Sequence[str], left: Collection[int] = (0,)) -> str:
+    return table(head, rows, left)
+
+
+def _plain(text: str) -> str:
+    """Text that no mark of Markdown changes."""
+    return _MARKS.sub(r"\\\1", text.replace("\n", " "))
+
+
+def _cells(result: Result) -> Iterator[tuple[str, str]]:
+    figures, counts, whole = result.figures, result.judge.counts, result.rates[0]
+    yield "offered per second", f"{whole.offered:,.1f}"
+    yield "achieved per second", f"{whole.achieved:,.1f}"
     if figures.count("all"):
         for name in ("p50_ms", "p99_ms"):
             ms = figures.latencies["all"].percentile_ms(PERCENTILES[name])
-            cells[_NAMES[name]] = f"{_ms(ms)} ms"
-    cells |= {
-        "from a cache": f"{100 * (1 - figures.share('tier.miss')):.0f} %",
-        "errors": f"{100 * figures.error_share:.2g} %",
-        "stale": f"{counts['stale']:,}",
-        "leaked": f"{counts['leaked']:,}",
-    }
-    for label, value in cells.items():
-        yield f'<div><b>{value}</b><span class="faint">{label}</span></div>'
+            yield _NAMES[name], f"{_ms(ms)} ms"
+    yield "from a cache", f"{100 * (1 - figures.share('tier.miss')):.0f} %"
+    yield "errors", f"{100 * figures.error_share:.2g} %"
+    yield from ((fault, f"{counts[fault]:,}") for fault in ("stale", "leaked"))
 
 
 def _finding(finding: Finding) -> Sequence[str]:
-    limit = finding.limit
+    limit, verdict = finding.limit, finding.verdict
     return (
-        escape(limit.group),
+        _plain(limit.group),
         _LABELS[limit.name],
         f"{'at least' if limit.is_least else 'at most'} {_unit(limit.name, limit.value)}",
         "nothing to measure" if finding.measured is None else _unit(limit.name, finding.measured),
-        f'<span class="{finding.verdict.name.lower()}">{finding.verdict}</span>',
+        verdict if verdict is Verdict.HELD else f"**{verdict}**",
     )
 
 
 def _rates(rates: StageRates) -> Sequence[str]:
     name = "" if rates.name == "all" else f"{rates.name.replace('.', ' ')}: "
-    return escape(f"{name}{rates.stage}"), f"{rates.offered:,.1f}", f"{rates.achieved:,.1f}"
+    return _plain(f"{name}{rates.stage}"), f"{rates.offered:,.1f}", f"{rates.achieved:,.1f}"
 
 
 def _unit(name: str, value: float) -> str:
@@ -170,58 +168,23 @@ def _latencies(name: str, figures: Figures) -> Sequence[str]:
         "" if is_few and 99 <= each < 100 else _ms(latencies.percentile_ms(each))
         for each in PERCENTILES.values()
     )
-    return escape(name.replace(".", " ")), f"{latencies.count:,}", *shown
+    return _plain(name.replace(".", " ")), f"{latencies.count:,}", *shown
 
 
-def _correctness(result: Result) -> str:
+def _correctness(result: Result) -> Iterator[str]:
     counts = result.judge.counts
-    text = (
-        f"<p>{counts['judged']:,} answers with {counts['hits']:,} hits were compared with what the "
+    yield "## Correctness"
+    yield (
+        f"{counts['judged']:,} answers with {counts['hits']:,} hits were compared with what the "
         "run had written and shared: each hit has to show a document as it was, and as the caller "
         "could read it, at a moment between question and answer. "
         f"{counts['expected']:,} times a text was searched for right before it was written and "
-        "right after it was acknowledged.</p>"
+        "right after it was acknowledged."
     )
-    rows = [
-        (*(escape(fault[name]) for name in ("fault", "who", "what")), _code(fault["question"]))
-        for fault in result.judge.shown
-    ]
-    return text + (_table(("", "who", "what", "question"), rows, left=range(4)) if rows else "")
-
-
-def _errors(figures: Figures) -> Iterable[str]:
-    if figures.errors:
-        yield "<h2>Errors</h2>"
-        rows = ((escape(what), f"{count:,}") for what, count in figures.errors.most_common())
-        yield _table(("", "requests"), rows)
-
-
-def _slowest(figures: Figures) -> str:
-    rows = (
-        (
-            *(f"{slow.at_s:,.1f}", _ms(slow.ms), _ms(slow.waited_ms)),
-            *(escape(slow.tier), escape(slow.scope), _code(slow.server_timing)),
-        )
-        for slow in figures.slowest
-    )
-    head = ("second", "ms", "ms before it was sent", "tier", "scope", "Server-Timing")
-    return f'<div class="wide">{_table(head, rows, left=(0, 5))}</div>'
-
-
-def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = (0,)
-) -> str:
-    """left: the columns that are aligned to the left."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        marked = (
-            f"<{tag}{_LEFT if column in left else ''}>{cell}</{tag}>"
-            for column, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(marked)}</tr>"
-
-    body = "".join(row(cells, "td") for cells in rows)
-    return f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
+    names = ("fault", "who", "what", "question")
+    rows = [tuple(_plain(fault[name]) for name in names) for fault in result.judge.shown]
+    if rows:
+        yield _table(("", *names[1:]), *rows, left=range(4))
 
 
 def _ms(value: float) -> str:

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadtests.load.figures import Figures
-from loadtests.load.latencies import Latencies
+from loadtests.load.figures import Figures, Latencies
 
 _GREEN, _ORANGE, _BLUE, _RED = "#0f766e", "#d97706", "#2563eb", "#dc2626"
 _INK, _FAINT, _GRID = "#1f2937", "#9ca3af", "#e5e7eb"

@@ -1,19 +1,20 @@
 """One load test from set-up to result, with a line on the console every few seconds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from rich.console import Console
 
 from loadtests.bench import machine
 from loadtests.load.connection_pool import Unanswered
-from loadtests.loadtest import budget, early_end
+from loadtests.loadtest import budget
 from loadtests.loadtest.budget import Limit
 from loadtests.loadtest.driver import Load, LoadRun
-from loadtests.loadtest.early_end import EarlyEnd
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.loadtest.result import Result
 from loadtests.loadtest.setup import OnLeft, SetupRefused
@@ -21,6 +22,46 @@ from loadtests.loadtest.setup import OnLeft, SetupRefused
 _LINE_EVERY_S = 10.0
 _BREACH_EVERY_S = 1.0
 _ENDING = "ending early and removing what the run wrote; the same signal again leaves it"
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_EXIT_OF_SIGNAL = 128  # plus its number, as shells report it
+
+
+@dataclass(slots=True)
+class EarlyEnd:
+    """reason: why the run ended early, None if it did not. received: the signal that ended it."""
+
+    reason: str | None = None
+    received: signal.Signals | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        return None if self.received is None else _EXIT_OF_SIGNAL + self.received
+
+
+@contextmanager
+def _on_signals(ending: EarlyEnd, on_first: Callable[[], None]) -> Iterator[None]:
+    """Cancel the current task on SIGINT or SIGTERM. Signals reach the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "called by a task"
+
+    def end(number: signal.Signals) -> None:
+        if ending.received is None:
+            ending.received, ending.reason = number, f"ended by {number.name}"
+            on_first()
+        task.cancel()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, end, number)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 class NotRun(Exception):
@@ -45,7 +86,7 @@ async def run(
     result: Result | None = None
     left: list[str] = []
     with (
-        early_end.on_signals(ending, lambda: console.print(_ENDING)),
+        _on_signals(ending, lambda: console.print(_ENDING)),
         suppress(asyncio.CancelledError),
     ):
         async with (

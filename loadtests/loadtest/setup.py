@@ -12,10 +12,16 @@ from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.loadtest.judge import StalenessJudge
-from loadtests.workload import calls
 from loadtests.workload.agents import Who
 from loadtests.workload.world import NamedHistory
-from loadtests.workload.writes import JoinGroup, PutDocument, RemoveDocument, ShareDocument, Write
+from loadtests.workload.writes import (
+    JoinGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+    call_of,
+)
 
 OnLeft: TypeAlias = Callable[[str], None]
 
@@ -72,15 +78,15 @@ async def set_up(
             on_left(f"{len(left):,} removals failed, the first: {left[0]}")
 
 
-def call_of(write: Write, keys: LoadKeys, judge: StalenessJudge) -> Call:
+def call_with_access(write: Write, keys: LoadKeys, judge: StalenessJudge) -> Call:
     """The HTTP call of a write; the judge already knows the write."""
     match write:
         case PutDocument(tenant, document_id) if keys.admin is not None:
-            return calls.of(write, _access(judge.rights.readers(tenant, document_id)))
+            return call_of(write, _access(judge.rights.readers(tenant, document_id)))
         case ShareDocument(_, _, readers) if keys.admin is not None:
-            return calls.of(write, _access(readers))
+            return call_of(write, _access(readers))
         case _:
-            return calls.of(write, {})
+            return call_of(write, {})
 
 
 def _access(readers: frozenset[str]) -> dict[str, Any]:
@@ -135,7 +141,7 @@ async def _write_first(
                 if len(batch) == _BATCH_DOCUMENTS:
                     await _put(connections, waiting.pop(write.tenant), keys)
             case JoinGroup() if keys.admin is not None:
-                call = calls.of(write, {})
+                call = call_of(write, {})
                 reply = await connections.send(call, keys.writers[write.tenant])
                 _done(call.path, reply)
             case _:
@@ -147,7 +153,7 @@ async def _write_first(
 
 async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: LoadKeys) -> None:
     lines = (
-        calls.of(
+        call_of(
             replace(write, delivery="batch"),
             _access(write.readers) if keys.admin is not None else {},
         )
@@ -183,7 +189,7 @@ def _removals(keys: LoadKeys, judge: StalenessJudge) -> Iterator[tuple[Call, str
             yield Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin
             continue
         for document_id in judge.rights.documents(tenant):
-            yield calls.of(RemoveDocument(tenant, document_id), {}), key
+            yield call_of(RemoveDocument(tenant, document_id), {}), key
 
 
 def _done(path: str, reply: HttpResponse) -> HttpResponse:

@@ -5,7 +5,8 @@ The soak has to find those of CACHE, and the judge of the regions those of LEASE
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cache import keys, protocol
@@ -24,7 +25,31 @@ from gateway.search import search_request
 from index.model.scope import PUBLIC
 from index.search import sight_reader
 from index.tenants.principals import Principal
-from loadtests.mutants.mutant import Mutant
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """what: is broken. rules: of an owner, by name, and what stands in the place of each.
+
+    faults: that have to happen for it to matter. read_lease_s: of the gateways.
+    is_control: it breaks nothing, so that the judge has to find nothing in the same time.
+    """
+
+    what: str
+    rules: Sequence[tuple[Any, str, Any]] = ()
+    faults: tuple[str, ...] = ()
+    is_control: bool = False
+    read_lease_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        for owner, name, _ in self.rules:
+            assert hasattr(owner, name), f"{owner} has no {name}"
+
+    def break_rules(self) -> None:
+        """In this process."""
+        for owner, name, rule in self.rules:
+            setattr(owner, name, rule)
+
 
 _LATE_S = 0.1
 _CREDENTIAL = re.compile(rb"(?i)\r\nauthorization:[^\r]*")

@@ -2,13 +2,13 @@
 
 import shutil
 import socket
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadtests.servers import program
 from loadtests.servers.ports import free_port
 from loadtests.servers.waiting import until
 
@@ -75,8 +75,8 @@ class Balancer:
 @contextmanager
 def before(ports: Sequence[int]) -> Iterator[Balancer]:
     """Run HAProxy on a free port. Raises `SystemExit` if it is not installed."""
-    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if program is None:
+    haproxy = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if haproxy is None:
         raise SystemExit("this benchmark needs HAProxy: apt-get install haproxy")
     with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
         admin, port = Path(name) / "admin.sock", free_port()
@@ -86,13 +86,9 @@ def before(ports: Sequence[int]) -> Iterator[Balancer]:
             for number, gateway_port in enumerate(ports)
         )
         file.write_text(_SETTINGS.format(socket=admin, port=port) + "".join(servers))
-        command = [program, "-db", "-f", str(file)]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603  ours
-            try:
-                balancer = Balancer(port, admin)
-                until(admin.exists, _UNEXPECTED)
-                for number in range(len(ports)):
-                    balancer.bring_back(number)
-                yield balancer
-            finally:
-                process.terminate()
+        balancer = Balancer(port, admin)
+        with program.running([haproxy, "-q", "-db", "-f", str(file)]):
+            until(admin.exists, _UNEXPECTED)
+            for number in range(len(ports)):
+                balancer.bring_back(number)
+            yield balancer

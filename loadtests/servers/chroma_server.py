@@ -1,6 +1,5 @@
 """Chroma's own server, with an empty folder, on a free port."""
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -10,11 +9,11 @@ from pathlib import Path
 
 import httpx2
 
+from loadtests.servers import program
 from loadtests.servers.ports import free_port
 from loadtests.servers.waiting import until
 
 HOST = "127.0.0.1"
-_START_S_MAX = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +29,16 @@ class ChromaProcess:
 @contextmanager
 def started() -> Iterator[ChromaProcess]:
     """The package `chromadb` brings the program; it need not be imported."""
-    program = str(Path(sys.executable).with_name("chroma"))
-    with tempfile.TemporaryDirectory(prefix="chroma-") as folder:
-        port = free_port()
-        command = [program, "run", "--path", folder, "--host", HOST, "--port", str(port)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
-            server = ChromaProcess(port, process.pid)
-            try:
-                until(lambda: _answers(server.url), "chroma did not start", _START_S_MAX)
-                yield server
-            finally:
-                process.terminate()
+    chroma, port = str(Path(sys.executable).with_name("chroma")), free_port()
+    with (
+        tempfile.TemporaryDirectory(prefix="chroma-") as folder,
+        program.running(
+            [chroma, "run", "--path", folder, "--host", HOST, "--port", str(port)]
+        ) as process,
+    ):
+        server = ChromaProcess(port, process.pid)
+        until(lambda: _answers(server.url), "chroma did not start")
+        yield server
 
 
 def _answers(url: str) -> bool:

@@ -1,15 +1,20 @@
-"""A gateway that can be stopped, killed and started again on the same port."""
+"""Gateways and workers that can be stopped, killed and started again, on the same port."""
 
 import os
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from loadtests.servers import service
 from loadtests.servers.ports import free_port
-from loadtests.servers.service import Service
+from loadtests.servers.program import Program
+from loadtests.servers.service import UNLIMITED, Service
+
+_SWEEP_S = "5"
 
 
 @dataclass
@@ -64,3 +69,14 @@ def start_all(
         stack.callback(gateway.stop)
     with ThreadPoolExecutor(at_once) as starters:
         list(starters.map(GatewayProcess.start, gateways))
+
+
+def worker(
+    shared: Service,
+    settings: Mapping[str, str],
+    log: Path,
+    launcher: tuple[str, ...] = ("gateway",),
+) -> Program:
+    """A worker, not yet started; queued jobs wait until it is up."""
+    command = [sys.executable, "-m", *launcher, "worker", "--interval-s", _SWEEP_S]
+    return Program(command, UNLIMITED | shared.server_settings | dict(settings), log)

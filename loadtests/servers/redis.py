@@ -1,42 +1,24 @@
-"""A Valkey that can be killed, paused, limited, and started again with older contents."""
+"""A Valkey that can be limited, and started again with older contents."""
 
 import importlib.util
 import secrets
-import signal
 import socket
-import subprocess
 from pathlib import Path
+
+from loadtests.servers.program import Program
 
 
 class RedisProcess:
-    """A Redis that stores nothing on disk unless configured to; after a restart it is empty.
+    """A Redis that stores nothing on disk unless configured to; after a restart it is empty."""
 
-    options: more of its own.
-    """
-
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self.socket = folder / "valkey.sock"
-        self._options = options
-        self._process: subprocess.Popen[bytes] | None = None
+        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
+        self.program = Program([_valkey(), *options, "--dir", str(folder)])
 
     @property
     def url(self) -> str:
         return f"unix://{self.socket}?db=0"
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None, "it was started"
-        return self._process.pid
-
-    def start(self) -> None:
-        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket), *self._options)
-        command = [_valkey(), *options, "--dir", str(self.socket.parent)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  ours
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
 
     def save(self) -> None:
         """Save the current contents for the next start."""
@@ -45,15 +27,6 @@ class RedisProcess:
     def forget(self) -> None:
         """Delete the saved contents: the next start begins empty."""
         (self.socket.parent / "dump.rdb").unlink(missing_ok=True)
-
-    def pause(self) -> None:
-        """Stop the process: connections stay open and get no response."""
-        assert self._process is not None, "it was started"
-        self._process.send_signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        assert self._process is not None, "it was started"
-        self._process.send_signal(signal.SIGCONT)
 
     def limit(self, size: str) -> None:
         """Limit the memory; beyond the limit Redis refuses writes. 0: no limit."""

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from loadtests.servers import balancer, service
 from loadtests.servers.balancer import Balancer
-from loadtests.servers.faults.link import Link
-from loadtests.servers.faults.small_disk import SmallDisk
-from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.faults.link import Link, SmallDisk
+from loadtests.servers.gateway import GatewayProcess, worker
 from loadtests.servers.postgres.postgres_process import PostgresProcess
+from loadtests.servers.program import Program
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
-from loadtests.servers.worker import WorkerProcess
 
 _POSTGRES = {"shared_buffers": "256MB"}  # as that of `nearhit serve`
 
@@ -30,7 +29,7 @@ class ServerSet:
     postgres: PostgresProcess
     redis: RedisProcess
     gateways: Sequence[GatewayProcess]
-    worker: WorkerProcess
+    worker: Program
     balancer: Balancer | None = None
     link: Link | None = None
     disk: SmallDisk | None = None
@@ -73,8 +72,8 @@ def running(
             stack.callback(postgres.stop, "immediate")
             disk, link = _wires(stack, folder) if wired else (None, None)
             redis = RedisProcess(folder if disk is None else disk.folder)
-            redis.start()
-            stack.callback(redis.kill)
+            redis.program.start()
+            stack.callback(redis.program.kill)
             redis_url = redis.url
             if link is not None:
                 link.lead(redis.socket, 0)
@@ -85,15 +84,15 @@ def running(
             for gateway in beside:
                 gateway.start()
                 stack.callback(gateway.stop)
-            worker = WorkerProcess(shared, settings, folder / "worker.log", launcher)
-            stack.callback(worker.kill)
+            working = worker(shared, settings, folder / "worker.log", launcher)
+            stack.callback(working.kill)
             if works:
-                worker.start()
+                working.start()
             before = None
             if balanced:
                 ports = [gateway.port for gateway in beside]
                 before = stack.enter_context(balancer.before(ports))
-        yield ServerSet(shared, postgres, redis, beside, worker, before, link, disk)
+        yield ServerSet(shared, postgres, redis, beside, working, before, link, disk)
 
 
 def _wires(stack: ExitStack, folder: Path) -> tuple[SmallDisk, Link]:

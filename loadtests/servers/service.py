@@ -4,18 +4,18 @@ import json
 import os
 import re
 import secrets
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loadtests.servers import program
+from loadtests.servers.waiting import until
+
 # A line of Nearhit's log, in either format, or what other servers print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
-_START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
 # Limits are checked, as always, but high enough that no request is rejected. Tenants may share.
 UNLIMITED = {
@@ -109,8 +109,7 @@ def bare(answer: bytes) -> Iterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "answer"
         file.write_bytes(answer)
-        environment = {"BARE_ANSWER_FILE": str(file)}
-        with process(["loadtests.servers.bare_app"], environment, Path(name)) as (url, pid):
+        with process(["loadtests.servers.serve", str(file)], {}, Path(name)) as (url, pid):
             yield url, pid
 
 
@@ -119,19 +118,14 @@ def process(
     module: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> Iterator[tuple[str, int]]:
     """Run `python -m MODULE …` with its log in a file; yields its URL and pid."""
-    log = folder / "log"
-    with (
-        log.open("w") as output,
-        subprocess.Popen(  # noqa: S603  our own commands
-            [sys.executable, "-m", *module],
-            env=os.environ | UNLIMITED | dict(environment),
-            stdout=output,
-        ) as started,
-    ):
-        try:
-            yield _url(started, log), started.pid
-        finally:
-            started.terminate()
+    log, command = folder / "log", [sys.executable, "-m", *module]
+    with program.running(command, UNLIMITED | dict(environment), log) as started:
+        with suppress(TimeoutError):
+            until(lambda: started.has_ended or bool(_LISTENING.search(log.read_text())), "")
+        address = _LISTENING.search(log.read_text())
+        if address is None:
+            raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+        yield address[1], started.pid
 
 
 def _servers(data_dir: Path) -> tuple[str, str]:
@@ -140,13 +134,3 @@ def _servers(data_dir: Path) -> tuple[str, str]:
         return os.environ["NEARHIT_DATABASE_URL"], os.environ["NEARHIT_REDIS_URL"]
     started = json.loads((data_dir / "servers.json").read_text())
     return started["database_url"], started["redis_url"]
-
-
-def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
-    """The address that the process prints in its log."""
-    deadline_s = time.monotonic() + _START_S_MAX
-    while time.monotonic() < deadline_s and process.poll() is None:
-        if address := _LISTENING.search(log.read_text()):
-            return address[1]
-        time.sleep(0.05)
-    raise RuntimeError(f"the server did not start:\n{log.read_text()}")

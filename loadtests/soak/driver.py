@@ -6,10 +6,10 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from loadtests.soak import questions
-from loadtests.soak.faults.injector import FaultSchedule, SoakFault
+from loadtests.soak import reads
+from loadtests.soak.faults.faults import FaultSchedule, SoakFault
 from loadtests.soak.options import SoakOptions
-from loadtests.soak.questions import SoakQuestion
+from loadtests.soak.reads import SoakQuestion
 from loadtests.soak.work.askers import Askers
 from loadtests.soak.work.context import SoakContext, together
 from loadtests.soak.work.holders import Holders
@@ -120,7 +120,9 @@ class Soak:
             tenant: [put.text for put in puts if put.tenant == tenant or "public" in put.readers]
             for tenant in self._tenants
         }
-        return {tenant: questions.made_of(own, _QUESTIONS, random) for tenant, own in texts.items()}
+        return {
+            tenant: reads.questions_of(own, _QUESTIONS, random) for tenant, own in texts.items()
+        }
 
     async def _rest_now_and_then(self) -> None:
         while True:

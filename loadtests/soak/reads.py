@@ -1,8 +1,9 @@
-"""Every way to read: its HTTP call, and the content of its answer in one form. Pure."""
+"""Questions, every way to read with its HTTP call, and its answer in one form. Pure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ import orjson
 
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.soak.questions import SoakQuestion
+from loadtests.workload.questions import words
 
 PathName: TypeAlias = Literal[
     "search", "batch", "semantic", "mcp search", "mcp fetch", "vector store",
@@ -24,6 +25,48 @@ _FOUND_MAX = 10
 _MISSING = 404
 _WIDE, _DASHES = re.compile(r"\s+"), re.compile("-{4,}")
 _PUBLIC_ADDRESS = re.compile("urn:nearhit:public:[^:]+:(.+)")
+
+_WORDS = range(2, 6)  # of a question
+_UNUSUAL_SHARE = 0.3
+_UNUSUAL: tuple[dict[str, object], ...] = (
+    {"expand": True},
+    {"document_hits_max": 1},
+    {"alpha": 0.0},
+    {"fusion": "rrf"},
+    {"explain": True},
+)
+_STALE_SHARE, _STALENESS_MS = 0.1, 1000  # of the requests that permit a stale answer
+
+
+@dataclass(frozen=True, slots=True)
+class SoakQuestion:
+    """staleness_ms: the staleness that the body permits."""
+
+    body: bytes
+    staleness_ms: int = 0
+
+    def perhaps_older(self, random: Random) -> "SoakQuestion":
+        return self.older() if random.random() < _STALE_SHARE else self
+
+    def older(self) -> "SoakQuestion":
+        """The same question, which permits a stale answer."""
+        fields = orjson.loads(self.body) | {"max_staleness_ms": _STALENESS_MS}
+        return SoakQuestion(orjson.dumps(fields), _STALENESS_MS)
+
+
+def questions_of(texts: Iterable[str], count: int, random: Random) -> list[SoakQuestion]:
+    """Generate questions of a few neighbouring words each, some with unusual options."""
+    word_lists = [text_words for text in texts if len(text_words := words(text)) > max(_WORDS)]
+    return [_question(random.choice(word_lists), random) for _ in range(count if word_lists else 0)]
+
+
+def _question(text_words: Sequence[str], random: Random) -> SoakQuestion:
+    length = random.choice(_WORDS)
+    position = random.randrange(len(text_words) - length)
+    fields: dict[str, object] = {"query": " ".join(text_words[position : position + length])}
+    if random.random() < _UNUSUAL_SHARE:
+        fields |= random.choice(_UNUSUAL)
+    return SoakQuestion(orjson.dumps(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +125,9 @@ def search(question: SoakQuestion) -> Read:
     return Read("search", call, (question.body,), staleness_ms=question.staleness_ms)
 
 
-def semantic(question: SoakQuestion, words: Sequence[str]) -> Read:
+def semantic(question: SoakQuestion, query: str) -> Read:
     """The question in other words, which the semantic tier may answer."""
-    fields = orjson.loads(question.body) | {"query": " ".join(words), "semantic": "bounded"}
+    fields = orjson.loads(question.body) | {"query": query, "semantic": "bounded"}
     body = orjson.dumps(fields)
     return Read("semantic", Call("POST", "/v1/search", body), (body,))
 

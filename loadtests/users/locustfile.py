@@ -23,12 +23,11 @@ from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.load.response import KEPT_HEADERS, HttpResponse
 from loadtests.loadtest import budget, page
-from loadtests.loadtest.driver import Load
-from loadtests.loadtest.observer import Observer
+from loadtests.loadtest.driver import Load, Observer
 from loadtests.loadtest.result import Outcome, Result
 from loadtests.users import user_plan
 from loadtests.users.user_plan import SPAWNED_A_SECOND
-from loadtests.workload import calls
+from loadtests.workload.writes import label_of
 
 _WRITE_DONE = (200, 202, 204)
 _BURST_GAP_S = (0.05, 0.3)  # between the questions of an agent
@@ -87,7 +86,7 @@ class WriterUser(FastHttpUser):
         begun_s, write = time.monotonic(), next(_ENVIRONMENT.writes)
         call, key = _OBSERVER.begin_write(write, begun_s)
         _FIGURES.requests += 1
-        reply = _exchanged(self.client, call, key, calls.label(write), _WRITE_DONE)
+        reply = _exchanged(self.client, call, key, label_of(write), _WRITE_DONE)
         if reply is not None and _OBSERVER.wrote(write, reply):
             _FIGURES.wrote(begun_s, reply.answered_s)
         else:

@@ -3,18 +3,16 @@
 Pure and seeded: equal documents and seeds make equal requests.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import orjson
 
+from loadtests.workload.questions import BEGINNINGS, neighbours, zipf
+
 Who = tuple[str, str]  # tenant and subject
 
-_WORD = re.compile(r"[^\W\d_]{3,20}")
-BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
-_QUESTION_WORDS = (3, 5)
 _BURST = (2, 6)  # questions about one document
 _REMEMBERED_MAX = 500  # questions of an agent that may be repeated
 # Starting values, not measured. None names no scope: everything that the key may read.
@@ -46,10 +44,6 @@ class AgentRequest:
     @property
     def expected_status(self) -> int:
         return 401 if self.is_stranger else 200
-
-
-def words(text: str) -> list[str]:
-    return _WORD.findall(text)
 
 
 class Agents:
@@ -106,7 +100,7 @@ class Agents:
                 yield from self._burst(self._random.choice(self._texts[tenant]), scope)
 
     def _burst(self, text: Sequence[str], scope: str | None) -> Iterator[AgentQuestion]:
-        first = self._neighbours(text)
+        first = neighbours(text, self._random)
         yield _question(" ".join(first), scope)
         for _ in range(self._random.randint(*_BURST) - 1):
             match self._random.randrange(3):
@@ -115,21 +109,11 @@ class Agents:
                     beginning = self._random.choice(BEGINNINGS)
                     yield _question(f"{beginning} {' '.join(other)}", scope, semantic="bounded")
                 case 1:  # a follow-up
-                    yield _question(" ".join([*first, *self._neighbours(text)[:2]]), scope)
+                    yield _question(" ".join([*first, *neighbours(text, self._random)[:2]]), scope)
                 case _:  # something else about the same
-                    yield _question(" ".join(self._neighbours(text)), scope)
-
-    def _neighbours(self, text: Sequence[str]) -> list[str]:
-        length = self._random.randint(*_QUESTION_WORDS)
-        start = self._random.randrange(max(1, len(text) - length))
-        return [word.lower() for word in text[start : start + length]]
+                    yield _question(" ".join(neighbours(text, self._random)), scope)
 
 
 def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:
     scopes = {} if scope is None else {"scopes": [scope]}
     return AgentQuestion(scope or "all", orjson.dumps({"query": query, **scopes, **more}))
-
-
-def zipf(length: int, random: Random) -> int:
-    """A random index below `length`; index n - 1 comes about as often as 1 / n says."""
-    return int((length + 1) ** random.random()) - 1

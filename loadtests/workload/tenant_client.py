@@ -1,6 +1,7 @@
 """A tenant of a gateway, used over HTTP with a key."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,9 +50,11 @@ class TenantClient:
         chunks: dict[str, int] = written.json()["chunks"]
         return chunks
 
-    def edit_first(self, text: str) -> None:
-        """Write the first document of generated topics."""
+    def edit_first(self, text: str) -> float:
+        """Write the first document of generated topics; returns the seconds that it took."""
+        started_s = time.perf_counter()
         self.put_one("document-0", text, language="en", readers=["tenant"])
+        return time.perf_counter() - started_s
 
     def remove(self, document_id: str) -> None:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()

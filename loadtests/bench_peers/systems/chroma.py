@@ -9,8 +9,7 @@ import orjson
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import chroma, vectors
-from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
-from loadtests.bench_peers.systems.peer_setup import PeerSetup
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion, PeerSetup
 from loadtests.servers import chroma_server
 
 HOW = (

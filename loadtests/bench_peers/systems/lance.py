@@ -10,9 +10,8 @@ import pyarrow as pa
 from lancedb.index import Bitmap, LabelList
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems import app, library_server
-from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.systems.peer_setup import PeerSetup
+from loadtests.bench_peers.systems import app
+from loadtests.bench_peers.systems.peer import Peer, PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
@@ -26,8 +25,7 @@ HOW = (
 def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
     folder = setup.folder / "lance"
     _fill(folder, setup.world)
-    settings = setup.settings("lance", folder=str(folder))
-    return library_server.application(setup, "LanceDB", HOW, "lance", settings)
+    return app.serving(setup, "LanceDB", HOW, "lance", folder=str(folder))
 
 
 def _fill(folder: Path, world: PeerWorld) -> None:
@@ -50,9 +48,7 @@ class LanceStore:
     def __init__(self, table: Any) -> None:
         self._table = table
 
-    async def search(
-        self, caller: PeerCaller, _: str, vector: list[float], **__: bool
-    ) -> tuple[bytes, bool]:
+    async def search(self, caller: PeerCaller, vector: list[float]) -> bytes:
         readers = ", ".join(f"'{token}'" for token in caller.tokens)
         query = self._table.query().nearest_to(vector).distance_type("cosine")
         where = f"tenant = '{caller.tenant}' AND array_has_any(readers, [{readers}])"
@@ -60,9 +56,8 @@ class LanceStore:
             await query.where(where).select(["row", "text", "_distance"]).limit(DEPTH).to_arrow()
         )
         columns = (table[name].to_pylist() for name in ("row", "text", "_distance"))
-        return app.answer(
-            [(row, text, 1 - far) for row, text, far in zip(*columns, strict=True)]
-        ), False
+        hits = [(row, text, 1 - far) for row, text, far in zip(*columns, strict=True)]
+        return app.answer(hits)
 
     async def edit(self, row: int, text: str, vector: list[float]) -> None:
         await self._table.update({"text": text, "vector": vector}, where=f"row = {row}")

@@ -10,9 +10,8 @@ import uvloop
 from pgvector.asyncpg import register_vector
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems import app, library_server
-from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.systems.peer_setup import PeerSetup
+from loadtests.bench_peers.systems import app
+from loadtests.bench_peers.systems.peer import Peer, PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
@@ -39,15 +38,9 @@ _RESTRICT = "UPDATE rows SET readers = $2 WHERE row = $1"
 
 
 def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
-    settings = setup.settings("naive_pgvector", database_url=filled(setup, "naive_pgvector"))
-    return library_server.application(setup, "pgvector", HOW, "naive_pgvector", settings)
-
-
-def filled(setup: PeerSetup, name: str) -> str:
-    """The URL of a new database with the table."""
-    url = setup.database(name)
+    url = setup.database("naive_pgvector")
     uvloop.run(_fill(url, setup.world))
-    return url
+    return app.serving(setup, "pgvector", HOW, "naive_pgvector", database_url=url)
 
 
 async def _fill(url: str, world: PeerWorld) -> None:
@@ -71,11 +64,11 @@ class PgvectorStore:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
 
-    async def search(self, caller: PeerCaller, _: str, vector: list[float]) -> tuple[bytes, bool]:
+    async def search(self, caller: PeerCaller, vector: list[float]) -> bytes:
         rows = await self._pool.fetch(
             _SEARCH, caller.tenant, caller.tokens, np.array(vector, np.float32), DEPTH
         )
-        return app.answer([tuple(row) for row in rows]), False
+        return app.answer([tuple(row) for row in rows])
 
     async def edit(self, row: int, text: str, vector: list[float]) -> None:
         await self._pool.execute(_EDIT, row, text, np.array(vector, np.float32))

@@ -22,8 +22,7 @@ from wardowl.server import InvalidToken, create_app
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
-from loadtests.bench_peers.systems.peer_setup import PeerSetup
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion, PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.servers import serve, service
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from loadtests.servers.faults.small_disk import SmallDisk
+from loadtests.servers.faults.link import SmallDisk
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.server_set import ServerSet
@@ -42,8 +42,12 @@ def of(servers: ServerSet, gateway: GatewayProcess) -> Mapping[str, Fault]:
     """By name. gateway: the one that gateways' faults concern."""
     redis, postgres = servers.redis, servers.postgres
     faults = {
-        "redis killed": Fault(step(redis.forget, redis.kill), step(redis.start), is_silent=True),
-        "redis paused": Fault(step(redis.pause), step(redis.resume), is_silent=True),
+        "redis killed": Fault(
+            step(redis.forget, redis.program.kill), step(redis.program.start), is_silent=True
+        ),
+        "redis paused": Fault(
+            step(redis.program.pause), step(redis.program.resume), is_silent=True
+        ),
         "redis full": Fault(
             step(partial(redis.limit, _FULL)), step(partial(redis.limit, "0")), is_silent=True
         ),

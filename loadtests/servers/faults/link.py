@@ -1,10 +1,11 @@
 """A way to a server: a Unix socket that leads to another one, and can be cut and silenced."""
 
-import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from loadtests.servers.program import Program
 from loadtests.servers.waiting import until
 
 
@@ -16,7 +17,7 @@ class Link:
         socket.parent.mkdir(exist_ok=True)
         self._target: Path | str | None = None
         self._one_way_ms: int | None = None
-        self._relay: subprocess.Popen[bytes] | None = None
+        self._relay: Program | None = None
 
     @property
     def host(self) -> Path:
@@ -36,7 +37,6 @@ class Link:
         """Lose all connections and let none begin."""
         if self._relay is not None:
             self._relay.kill()
-            self._relay.wait()
             self._relay = None
         self.socket.unlink(missing_ok=True)
 
@@ -47,19 +47,42 @@ class Link:
         if self._one_way_ms is None:
             self.socket.symlink_to(self._target)
             return
-        command = [sys.executable, "-m", "loadtests.servers.faults.socket_relay", str(self.socket)]
-        self._relay = subprocess.Popen([*command, str(self._target), str(self._one_way_ms)])  # noqa: S603  ours
+        relay = ("-m", "loadtests.servers.faults.socket_relay", str(self.socket))
+        self._relay = Program([sys.executable, *relay, str(self._target), str(self._one_way_ms)])
+        self._relay.start()
         until(self.socket.exists, "the relay did not start")
         self.socket.chmod(0o777)  # for a standby, which runs as nobody
 
     def silence(self) -> None:
         """Let nothing through: connections stay open, and new ones wait."""
-        self._signal(signal.SIGSTOP)
+        if self._relay is not None:
+            self._relay.pause()
 
     def resume(self) -> None:
         """Let through what has waited."""
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, sent: signal.Signals) -> None:
         if self._relay is not None:
-            self._relay.send_signal(sent)
+            self._relay.resume()
+
+
+_DISK_MB = 16
+
+
+class SmallDisk:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self._ballast = folder / "ballast"
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m,mode=755", "nearhit", str(folder)]
+        self.is_there = subprocess.run(mount, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+    def fill(self) -> None:
+        with suppress(OSError), self._ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def clear(self) -> None:
+        self._ballast.unlink()
+
+    def remove(self) -> None:
+        if self.is_there:
+            subprocess.run(["umount", str(self.folder)], check=True)  # noqa: S603, S607

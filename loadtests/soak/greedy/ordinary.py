@@ -13,7 +13,7 @@ import orjson
 
 from loadtests.load import open_loop
 from loadtests.load.connection_pool import ConnectionPool, Unanswered
-from loadtests.load.latencies import Latencies
+from loadtests.load.figures import Latencies
 from loadtests.load.request import Call
 
 _SEARCHES_PER_S = 20

@@ -4,20 +4,21 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
-from loadtests.soak import questions, reads
+from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.credentials import IssuedCredential
-from loadtests.soak.questions import SoakQuestion, Zipf
-from loadtests.soak.reads import PathName, Read
+from loadtests.soak.reads import PathName, Read, SoakQuestion
 from loadtests.soak.work.context import SoakContext, Way
+from loadtests.workload.questions import zipf
 from loadtests.workload.viewer import SOURCES
 
+T = TypeVar("T")
+
 # Starting values, not measured.
-_SUBJECTS_EXPONENT = 0.7
 _RECENT_MAX = 2_000
 _NARROWED_SHARE = 0.25  # of the requests, sent with a token
 _ENDED_SHARE = 0.02  # sent with an ended key or token
@@ -52,8 +53,8 @@ class Askers:
         self._context = context
         self._seed = seed
         self._compared_share = compared_share
-        self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
-        self._questions = {tenant: Zipf(asked) for tenant, asked in question_lists.items()}
+        self._holders = holders
+        self._questions = question_lists
         self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
@@ -66,12 +67,12 @@ class Askers:
         ways = self._context.ways()
         random = Random(f"{self._seed} repeater {number}")  # noqa: S311  no secret
         repeated = {
-            tenant: [reads.search(question) for question in asked.first(_REPEATED)]
+            tenant: [reads.search(question) for question in asked[:_REPEATED]]
             for tenant, asked in self._questions.items()
         }
 
         async def repeat_once() -> ObservedAnswer | None:
-            holder = self._holders.draw(random)
+            holder = drawn(self._holders, random)
             credential = self._context.state.credentials.keys[holder]
             read = random.choice(repeated[holder[0]])
             answer = await self._context.ask(ways[number % len(ways)], credential, read)
@@ -103,7 +104,7 @@ class Askers:
 
     async def _ask_once(self, random: Random, way: Way) -> ObservedAnswer | None:
         state, audit = self._context.state, self._context.audit
-        holder = self._holders.draw(random)
+        holder = drawn(self._holders, random)
         if state.credentials.ended and random.random() < _ENDED_SHARE:
             credential = random.choice(state.credentials.ended)
         else:
@@ -129,16 +130,16 @@ class Askers:
     def _read(self, tenant: str, random: Random) -> Read:
         (path,) = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
         asked = self._questions[tenant]
-        question = asked.draw(random)
+        question = drawn(asked, random)
         match path:
             case "search":
-                return reads.search(questions.perhaps_older(question, random))
+                return reads.search(question.perhaps_older(random))
             case "batch":
-                return reads.batch([question, *(asked.draw(random) for _ in range(_BATCH - 1))])
+                return reads.batch([question, *(drawn(asked, random) for _ in range(_BATCH - 1))])
             case "semantic":
-                question = random.choice(asked.first(_SIMILAR))
+                question = random.choice(asked[:_SIMILAR])
                 words = orjson.loads(question.body)["query"].split()
-                return reads.semantic(question, random.sample(words, len(words)))
+                return reads.semantic(question, " ".join(random.sample(words, len(words))))
             case "documents":
                 after = self._document(tenant, random) if random.random() < 0.5 else ""
                 return reads.documents(after, random.choice(("", *SOURCES)))
@@ -154,3 +155,8 @@ class Askers:
         self._recent[credential, read] = None
         if len(self._recent) > _RECENT_MAX:
             del self._recent[next(iter(self._recent))]
+
+
+def drawn(things: Sequence[T], random: Random) -> T:
+    """The first ones most often."""
+    return things[zipf(len(things), random)]

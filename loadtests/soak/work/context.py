@@ -11,7 +11,7 @@ from loadtests.load.connection_pool import ConnectionPool, Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.worker import WorkerProcess
+from loadtests.servers.program import Program
 from loadtests.soak import reads
 from loadtests.soak.audit import Audit, ObservedAnswer
 from loadtests.soak.model.credentials import IssuedCredential
@@ -34,7 +34,7 @@ class JudgedServers(Protocol):
     @property
     def ways(self) -> Sequence[str]: ...
     @property
-    def worker(self) -> WorkerProcess: ...
+    def worker(self) -> Program: ...
     @property
     def admin_key(self) -> str: ...
     @property

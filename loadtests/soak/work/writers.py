@@ -9,15 +9,15 @@ from typing import Any
 
 import orjson
 
-from loadtests.load.latencies import Latencies
+from loadtests.load.figures import Latencies
 from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.context import SoakContext, Way, together
-from loadtests.workload import calls, losses
-from loadtests.workload.losses import Loss
+from loadtests.workload import rights
+from loadtests.workload.rights import Loss
 from loadtests.workload.viewer import source_of
 from loadtests.workload.writes import (
     JoinGroup,
@@ -26,6 +26,10 @@ from loadtests.workload.writes import (
     RemoveDocument,
     ShareDocument,
     Write,
+    about,
+    call_of,
+    label_of,
+    lane_of,
 )
 
 # Starting values, not measured.
@@ -62,7 +66,7 @@ class Writers:
         works = [self._write_on(number, queue) for number, queue in enumerate(queues)]
         async with together(works) as running:
             for write in writes:
-                await queues[calls.lane(write, self._writers)].put(write)
+                await queues[lane_of(write, self._writers)].put(write)
             for queue in queues:
                 await queue.put(None)
             await asyncio.gather(*running)
@@ -77,7 +81,7 @@ class Writers:
     async def _write_and_look(self, write: Write, turn: int, ways: Sequence[Way]) -> None:
         """A subject that loses access by the write reads the document right before and after it."""
         state = self._context.state
-        loss = losses.of(write, state.rights, state.credentials.keys)
+        loss = rights.of(write, state.rights, state.credentials.keys)
         if loss is None:
             await self._write(write, turn, ways)
             return
@@ -174,8 +178,8 @@ class Writers:
                 return group in rights.groups(tenant, subject)
 
     async def _send(self, write: Write, way: Way) -> HttpResponse | None:
-        call, key = calls.of(write, self._fields(write)), self._context.admins[write.tenant]
-        return await self._context.send(way.connection, call, key, calls.label(write))
+        call, key = call_of(write, self._fields(write)), self._context.admins[write.tenant]
+        return await self._context.send(way.connection, call, key, label_of(write))
 
     def _fields(self, write: Write) -> dict[str, Any]:
         """The access fields of the write; documents have no owner."""
@@ -199,8 +203,8 @@ class Writers:
         content: dict[str, Any] = orjson.loads(lines[-1]) if lines else {}
         if reply.status not in _DONE or "status" in content:  # of a line of a batch
             attempt.refusals += 1
-            name = calls.label(write)
-            self._context.fail(f"{name} {calls.about(write)}: {reply.summary}", name, now_s)
+            name = label_of(write)
+            self._context.fail(f"{name} {about(write)}: {reply.summary}", name, now_s)
             return False
         if isinstance(write, PutDocument) and "job_id" in content:
             self._queue(write, content["job_id"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from index.text import lexical, spelling
 from index.text.spelling import Near
-from loadtests.workload.typos import with_typo
+from loadtests.workload.questions import with_typo
 
 ENGLISH = frozenset({"en"})
 

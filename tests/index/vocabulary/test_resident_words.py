@@ -30,7 +30,7 @@ from index.vocabulary.resident_words import ResidentWords
 from index.vocabulary.vocabulary import Spelling, Vocabulary
 from index.vocabulary.word_table import WordTable, trigrams_of
 from ingest.write.writer import Writer
-from loadtests.workload.typos import with_typo
+from loadtests.workload.questions import with_typo
 from tests.index.conftest import connected
 from tests.index.support.residence import Residence, residence
 from tests.index.support.samples import RecordingEmbedder, a_document, put

@@ -108,7 +108,7 @@ def test_a_link_without_a_delay_is_no_relay(folder: Path) -> None:
 def test_answers_near_and_far_are_measured(tmp_path: Path) -> None:
     report = tmp_path / "edges.json"
     options = ("--only", "latency", "--quick", "--pick", "2", "--report", str(report))
-    command = [sys.executable, "-m", "loadtests.bench_edges", *options]
+    command = [sys.executable, "-m", "loadtests", "bench-edges", *options]
 
     done = subprocess.run(  # noqa: S603  ours
         command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False

@@ -3,14 +3,14 @@ from itertools import islice
 
 import pytest
 
-from loadtests.bench_growth import generated_corpus
+from loadtests.bench_growth import probe
 from loadtests.servers import processes
 
 
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_no_question_is_asked_twice() -> None:
-    questions = list(islice(generated_corpus.questions(), 30_000))
+    questions = list(islice(probe.questions(), 30_000))
 
     assert len(set(questions)) == len(questions)
 

@@ -5,11 +5,10 @@ import pytest
 
 from loadtests.bench.section import Bar
 from loadtests.bench.turns import Turns
-from loadtests.bench_peers import page, trace
-from loadtests.bench_peers.quality import Quality
-from loadtests.bench_peers.rights import RightsCheck
-from loadtests.bench_peers.side_by_side import PeerResult
-from loadtests.bench_peers.systems.line_up import OTHERS
+from loadtests.bench_peers import page
+from loadtests.bench_peers import world as peer_world
+from loadtests.bench_peers.checks import Quality, RightsCheck
+from loadtests.bench_peers.side_by_side import OTHERS, PeerResult
 from loadtests.bench_peers.systems.peer import Peer
 from loadtests.bench_peers.world import PeerCaller, PeerTopicQuestion, PeerWorld
 from loadtests.load.closed_loop import ClosedLoopResult
@@ -45,21 +44,21 @@ def test_recall_is_of_the_nearest_rows_that_may_be_read() -> None:
 
 
 def test_nobody_asks_anew_what_was_asked_before() -> None:
-    asks = list(trace.fresh([3.0, 1.0], range(50), seed=1))
+    asks = list(peer_world.fresh([3.0, 1.0], range(50), seed=1))
 
     assert len(asks) == len(set(asks)) == 2 * 50
     assert {ask.caller for ask in asks[:20]} == {0, 1}
 
 
 def test_seven_in_ten_of_the_mix_are_repeats_and_all_are_sent_the_same() -> None:
-    asks = list(islice(trace.mix([1.0, 1.0], range(5_000), seed=1), 10_000))
+    asks = list(islice(peer_world.mix([1.0, 1.0], range(5_000), seed=1), 10_000))
 
-    assert 1 - len(set(asks)) / len(asks) == pytest.approx(trace.REPEATS, abs=0.02)
-    assert asks == list(islice(trace.mix([1.0, 1.0], range(5_000), seed=1), 10_000))
+    assert 1 - len(set(asks)) / len(asks) == pytest.approx(peer_world.REPEATS, abs=0.02)
+    assert asks == list(islice(peer_world.mix([1.0, 1.0], range(5_000), seed=1), 10_000))
 
 
 def test_what_was_asked_first_is_asked_the_most() -> None:
-    asks = list(islice(trace.mix([1.0], range(5_000), seed=1), 10_000))
+    asks = list(islice(peer_world.mix([1.0], range(5_000), seed=1), 10_000))
     first = asks[0]
 
     assert asks.count(first) > 10 * asks.count(asks[5_000])

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from gateway.settings.settings import Settings
-from loadtests.bench_growth import probe, residence
+from loadtests.bench_growth import chunks, probe
 from loadtests.bench_growth.probe import Probe
 from loadtests.load.request import RequestTemplate
 from loadtests.servers.service import Service
@@ -100,7 +100,7 @@ def test_a_tenant_is_in_memory_once_its_shards_propose() -> None:
     gateway = ScriptedGateway({2: "loaded", 3: "loaded"}, proposing=2)
 
     with serving(gateway) as service:
-        seconds = residence.load(service, searches(service))
+        seconds = chunks.load(service, searches(service))
 
     assert seconds is not None
     assert seconds > 0
@@ -111,7 +111,7 @@ def test_a_tenant_that_is_in_memory_already_takes_no_time_to_load() -> None:
     gateway = ScriptedGateway({-1: "loaded"}, proposing=1)
 
     with serving(gateway) as service:
-        assert residence.load(service, searches(service)) == 0
+        assert chunks.load(service, searches(service)) == 0
     assert gateway.searches == 3
 
 
@@ -119,7 +119,7 @@ def test_a_tenant_that_is_too_large_is_not_waited_for() -> None:
     gateway = ScriptedGateway({-1: "loaded", 2: "unsuitable"}, proposing=None)
 
     with serving(gateway) as service:
-        assert residence.load(service, searches(service)) is None
+        assert chunks.load(service, searches(service)) is None
 
 
 def test_questions_that_a_cache_answers_are_refused() -> None:
@@ -127,14 +127,14 @@ def test_questions_that_a_cache_answers_are_refused() -> None:
     gateway.cache_status = "nearhit; hit; detail=redis"
 
     with serving(gateway) as service, pytest.raises(AssertionError, match="cached answer"):
-        residence.load(service, searches(service))
+        chunks.load(service, searches(service))
 
 
 def test_the_limits_of_the_gateway_with_shards_are_the_defaults() -> None:
     settings = Settings()
 
-    assert {"NEARHIT_SHARD_BYTES_MAX": str(settings.shard_bytes_max)} == residence.WITH_SHARDS
-    assert round(settings.shard_chunks_max, -3) == residence.CHUNKS_MAX
+    assert {"NEARHIT_SHARD_BYTES_MAX": str(settings.shard_bytes_max)} == chunks.WITH_SHARDS
+    assert round(settings.shard_chunks_max, -3) == chunks.CHUNKS_MAX
 
 
 @pytest.mark.thorough

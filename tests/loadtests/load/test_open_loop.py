@@ -11,11 +11,12 @@ import pytest
 from loadtests.load import schedule
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.schedule import Pattern
+from loadtests.loadtest import driver
 from loadtests.loadtest.driver import Load, LoadRun
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload.agents import Agents
-from loadtests.workload.writes import PutDocument, RemoveDocument, Write
+from loadtests.workload.writes import LeaveGroup, PutDocument, RemoveDocument, Write
 
 pytestmark = pytest.mark.anyio
 
@@ -197,6 +198,48 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
 
     assert next(answers, None) is None
     assert drive.judge.rights.documents(WHO[0]) == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.slow
+async def test_a_group_that_was_left_already_is_not_left_again_and_again() -> None:
+    answers = iter(["503 Service Unavailable", "404 Not Found"])
+
+    def once(head: str) -> tuple[str, bytes]:
+        return (next(answers), b"") if head.startswith("DELETE") else hit(head)
+
+    few = load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED)
+    async with served(once) as url, driven(url, few, LeaveGroup(WHO[0], "few", "ana")) as drive:
+        figures = await drive.run()
+
+    assert next(answers, None) is None
+    assert dict(figures.errors) == {"write: 503": 1}
+
+
+@pytest.mark.slow
+async def test_writes_that_are_answered_too_slowly_do_not_keep_a_run_from_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver, "_TRIED_S", 0.0)
+    monkeypatch.setattr(driver, "_WAITING_MIN", 0)
+    monkeypatch.setattr(driver, "_WAITING_S", 0.02)
+    sent = []
+
+    def refused(head: str) -> tuple[str, bytes]:
+        sent.append(head)
+        return "503 Service Unavailable", b""
+
+    writes = (PutDocument(*WHO, f"text {number}", frozenset()) for number in range(100))
+    many = load(rate=0.0, writes=100.0)
+    async with served(refused) as url, driven(url, many, *writes) as drive:
+        figures = await drive.run()
+
+    puts = sum(head.startswith("PUT") for head in sent)
+    assert 0 < puts < 20  # each is followed by a pause
+    assert figures.errors == {
+        "write: 503": puts,
+        "write: not sent, since others wait": figures.requests - puts,
+    }
 
 
 def test_arrivals_come_as_often_as_asked_for() -> None:

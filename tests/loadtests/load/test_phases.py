@@ -1,6 +1,6 @@
 import pytest
 
-from loadtests.bench import phases
+from loadtests.bench import measurement
 from loadtests.load.figures import CountedSearch
 
 Figures = dict[str, float | None]
@@ -11,7 +11,7 @@ def by_phase(*searches: tuple[float, float | None]) -> Figures:
     counted = [
         CountedSearch(at_s, seconds, is_answered=seconds is not None) for at_s, seconds in searches
     ]
-    return phases.by_phase(counted, 10.0, 20.0)
+    return measurement.by_phase(counted, 10.0, 20.0)
 
 
 def test_searches_belong_to_the_phase_in_which_they_were_due() -> None:
@@ -28,7 +28,7 @@ def test_a_phase_in_which_nothing_was_answered_has_no_latency() -> None:
 
 
 def test_a_search_that_timed_out_is_an_error_and_no_latency() -> None:
-    figures = phases.by_phase([CountedSearch(15.0, 5.0, is_answered=False)], 10.0, 20.0)
+    figures = measurement.by_phase([CountedSearch(15.0, 5.0, is_answered=False)], 10.0, 20.0)
 
     assert (figures["during_errors"], figures["during_p99_ms"]) == (1, None)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from loadtests.soak.greedy.comparison import Compared, measured_section
+from loadtests.soak.greedy.greedy_neighbours import Compared, measured_section
 from loadtests.soak.greedy.ordinary import Measured
 
 

@@ -17,7 +17,7 @@ def measured(report: Path, section: str, *arguments: str) -> Any:
     """The figures of a section that has no target missed."""
     options = ("--quick", "--only", section, "--report", str(report))
     done = subprocess.run(  # noqa: S603  ours
-        [sys.executable, "-m", "loadtests.soak", *options, *arguments],
+        [sys.executable, "-m", "loadtests", "soak", *options, *arguments],
         capture_output=True,
         text=True,
         timeout=SECONDS_MAX,

@@ -1,4 +1,3 @@
-from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -7,13 +6,13 @@ import orjson
 
 from ingest.chunkers import structure
 from loadtests.load.response import HttpResponse
-from loadtests.soak import questions, reads
+from loadtests.soak import reads
 from loadtests.soak.audit import Audit, ObservedAnswer
 from loadtests.soak.model.credentials import CredentialModel
 from loadtests.soak.model.state import Floors, SoakState
 from loadtests.soak.oracle import FreshAnswer
-from loadtests.soak.questions import SoakQuestion, Zipf
-from loadtests.soak.reads import Read, ShownPassage
+from loadtests.soak.reads import Read, ShownPassage, SoakQuestion
+from loadtests.workload.questions import words
 from loadtests.workload.rights import Rights
 from loadtests.workload.viewer import Viewer
 from loadtests.workload.writes import PutDocument
@@ -178,30 +177,19 @@ def test_what_was_acknowledged_is_known_for_each_moment() -> None:
     assert [floors.at("public", moment) for moment in (0.5, 2.0, 3.0)] == [0, 1, 2]
 
 
-def test_the_first_is_drawn_as_often_as_zipf_says() -> None:
-    random = seeded()
-    zipf = Zipf(["first", "second", "third"])
-
-    drawn = Counter(zipf.draw(random) for _ in range(11_000))
-
-    assert 5_700 < drawn["first"] < 6_300  # of 1 + 1/2 + 1/3
-    assert 2_700 < drawn["second"] < 3_300
-    assert set(drawn) == {"first", "second", "third"}
-
-
 def test_questions_are_words_of_the_texts_and_the_same_for_the_same_seed() -> None:
     text = "Everybody gets twenty-five days of annual leave, and more with every year."
 
-    made_questions = questions.made_of([text], 20, seeded())
+    made_questions = reads.questions_of([text], 20, seeded())
 
-    assert made_questions == questions.made_of([text], 20, seeded())
+    assert made_questions == reads.questions_of([text], 20, seeded())
     for question in made_questions:
-        assert set(orjson.loads(question.body)["query"].split()) <= set(questions.words(text))
+        assert set(orjson.loads(question.body)["query"].split()) <= set(words(text))
 
 
 def test_a_question_that_lets_the_answer_be_older_says_so_to_both() -> None:
-    (question,) = questions.made_of(["a text of some more words than that"], 1, seeded())
+    (question,) = reads.questions_of(["a text of some more words than that"], 1, seeded())
 
-    older = questions.older(question)
+    older = question.older()
 
     assert orjson.loads(older.body)["max_staleness_ms"] == older.staleness_ms == 1000

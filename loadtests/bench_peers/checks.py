@@ -1,20 +1,35 @@
-"""Stale answers right after an edit, and rows that are still found right after a revocation."""
+"""What a system finds under rights: how good it is, whether it is stale, and whether it leaks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
+from statistics import fmean
 
 import numpy as np
 import uvloop
 
+from loadtests.bench_index import measures
 from loadtests.bench_index.systems import vectors
 from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion, vector
-from loadtests.bench_peers.world import PeerWorld
+from loadtests.bench_peers.world import PeerWorld, TraceStep
 from loadtests.load import closed_loop
 
+_CONNECTIONS = 4
 _QUESTION_WORDS = 12  # the first of a passage, which find it
 _NOBODY = ("group:nobody",)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """ndcg, judged: nDCG@10 and recall@10 of what the judgements name and the caller may read.
+
+    nearest: recall@10 of the visible rows whose vectors are nearest.
+    """
+
+    ndcg: float
+    judged: float
+    nearest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +48,24 @@ class _Case:
     asked: PeerQuestion
 
 
-def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck:
+def quality(
+    peer: Peer, world: PeerWorld, asks: Sequence[TraceStep], questions: Sequence[PeerQuestion]
+) -> Quality:
+    rows_found = _rows(peer, [peer.request(question) for question in questions])
+    nearest = _rows(peer, [peer.nearest(question) for question in questions])
+    judged = measures.of(
+        ([str(row) for row in rows] for rows in rows_found),
+        (world.relevant(ask.caller, ask.question) for ask in asks),
+    )
+    recalled = zip(asks, nearest, strict=True)
+    return Quality(
+        ndcg=judged["ndcg"].mean,
+        judged=judged["recall"].mean,
+        nearest=fmean(world.recall(ask.caller, ask.question, rows) for ask, rows in recalled),
+    )
+
+
+def rights(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck:
     """So many rows edited and as many others withdrawn; each is asked for twice, then once more."""
     cases = _cases(world, seed)
     edits = [_still_old(peer, world, case) for case in islice(cases, count)]
@@ -45,6 +77,11 @@ def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck
     return RightsCheck(len(edited), sum(edited), len(revoked), sum(revoked))
 
 
+def _rows(peer: Peer, requests: Sequence[bytes]) -> list[list[int]]:
+    answers = uvloop.run(closed_loop.send_all(peer.url, requests, connections=_CONNECTIONS))
+    return [peer.rows(answer) for answer in answers]
+
+
 def _cases(world: PeerWorld, seed: int) -> Iterator[_Case]:
     random = Random(seed)  # noqa: S311  no secret
     met: set[int] = set()
@@ -54,9 +91,8 @@ def _cases(world: PeerWorld, seed: int) -> Iterator[_Case]:
         if row not in met:
             met.add(row)
             text = " ".join(world.texts[row].split()[:_QUESTION_WORDS])
-            yield _Case(
-                row, PeerQuestion(caller, text, vector(np.asarray(vectors.embed([text])[0])))
-            )
+            embedded = vector(np.asarray(vectors.embed([text])[0]))
+            yield _Case(row, PeerQuestion(caller, text, embedded))
 
 
 def _still_old(peer: Peer, world: PeerWorld, case: _Case) -> bool | None:
