@@ -45,9 +45,9 @@ BENCHES: Mapping[str, Bench] = {
     "bench-cache": Bench(
         "Benchmark of the cache",
         {
-            "speed": "bench_cache.speed:measure",
-            "mcp": "bench_cache.speed:measure_mcp",
-            "hit_rate": "bench_cache.hit_rate:measure",
+            "speed": "scenarios.cache_speed:measure",
+            "mcp": "scenarios.cache_speed:measure_mcp",
+            "hit_rate": "scenarios.hit_rate:measure",
         },
         """\
 FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; only `hit_rate` reads them.""",  # noqa: E501  a sentence a line
@@ -69,8 +69,8 @@ A [read lease](../design/promises.md#read-leases) lasts 1 s, the default.""",  #
     "bench-faults": Bench(
         "Faults under load",
         {
-            "servers": "bench_faults.sections:measure_servers",
-            "embedder": "bench_faults.sections:measure_embedder",
+            "servers": "scenarios.faults:measure_servers",
+            "embedder": "scenarios.faults:measure_embedder",
         },
         """\
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine; the generator sends 100 searches per second, each when it is due, and two writes per second, which it repeats until they are acknowledged.
@@ -80,10 +80,10 @@ A fault of Redis, slow connections and an unavailable embedding service may caus
     "bench-growth": Bench(
         "Growth",
         {
-            "chunks": "bench_growth.chunks:measure",
-            "tenants": "bench_growth.tenants_and_answers:measure_tenants",
-            "entries": "bench_growth.tenants_and_answers:measure_entries",
-            "writers": "bench_growth.tenants_and_answers:measure_writers",
+            "chunks": "scenarios.chunks:measure",
+            "tenants": "scenarios.tenants_and_answers:measure_tenants",
+            "entries": "scenarios.tenants_and_answers:measure_entries",
+            "writers": "scenarios.tenants_and_answers:measure_writers",
         },
         """\
 QUICK=1 takes smaller sizes and some minutes; `python -m loadtests bench-growth --only chunks --pick 1000 --pick 1000000` measures a section at other sizes.
@@ -105,9 +105,9 @@ FOLDER holds public sets of questions, passages and judgements: `SET/corpus.json
     "bench-ingest": Bench(
         "Benchmark of ingestion",
         {
-            "edits": "bench_ingest.edits:measure",
-            "reading": "bench_ingest.reading:measure",
-            "batches": "bench_ingest.reading:measure_batches",
+            "edits": "scenarios.edits:measure",
+            "reading": "scenarios.reading:measure",
+            "batches": "scenarios.reading:measure_batches",
         },
         """\
 FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}, and public passages, `SET/corpus.jsonl.gz` {title, text}.""",  # noqa: E501  a sentence a line
@@ -117,9 +117,9 @@ FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snaps
     "bench-load": Bench(
         "Load",
         {
-            "hits": "bench_load.agents_load:measure_hits",
-            "mix": "bench_load.agents_load:measure_mix",
-            "subscriptions": "bench_load.subscriptions:measure",
+            "hits": "scenarios.agents_load:measure_hits",
+            "mix": "scenarios.agents_load:measure_mix",
+            "subscriptions": "scenarios.subscriptions:measure",
         },
         """\
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine.
@@ -140,9 +140,9 @@ Without FOLDER passages and questions are generated; QUICK=1 takes smaller sizes
     "bench-scale": Bench(
         "More than one gateway",
         {
-            "throughput": "bench_scale.balanced:measure_throughput",
-            "restart": "bench_scale.balanced:measure_restart",
-            "many": "bench_scale.balanced:measure_many",
+            "throughput": "scenarios.balanced:measure_throughput",
+            "restart": "scenarios.balanced:measure_restart",
+            "many": "scenarios.balanced:measure_many",
         },
         """\
 The gateways, with one worker each, share a PostgreSQL and a Valkey; HAProxy sends each request to the gateway with the fewest open requests.""",  # noqa: E501  a sentence a line

@@ -11,8 +11,7 @@ from loadtests.bench_edges.regions import EdgeServers
 from loadtests.mutants.rules import LEASE, Mutant
 from loadtests.soak import run as soak_run
 from loadtests.soak import sections
-from loadtests.soak.driver import Soak
-from loadtests.soak.options import SoakOptions
+from loadtests.soak.driver import Soak, SoakOptions
 
 # Starting values, not measured.
 _CALLERS: dict[str, Any] = {

@@ -16,7 +16,7 @@ from loadtests.servers.postgres.postgres_programs import SOCKET, PostgresProgram
 from loadtests.servers.program import Program
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
-from loadtests.soak.options import SETTINGS as SOAK_SETTINGS
+from loadtests.soak.driver import SETTINGS as SOAK_SETTINGS
 
 HOME, A, B = "home", "a", "b"
 FAR = (A, B)

@@ -1,11 +1,11 @@
 """The figures of a run: latencies by tier and scope, figures by second, errors."""
 
 import bisect
-import heapq
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +106,7 @@ class Figures:
     """
 
     def __init__(self, begun_s: float, stages: Sequence[Stage] = ()) -> None:
-        self.latencies: dict[str, Latencies] = {}
+        self.latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
         self.late = Latencies()
         self.errors: Counter[str] = Counter()
         self.searches: list[CountedSearch] = []
@@ -116,9 +116,8 @@ class Figures:
         self.achieved: Counter[str] = Counter()
         self._begun_s = begun_s
         self._stage_ends_s = list(itertools.accumulate(stage.seconds for stage in stages))
-        self._seconds: dict[int, SecondFigures] = {}
-        self._slowest: list[tuple[float, int, SlowRequest]] = []
-        self._numbers = itertools.count()
+        self.slowest: list[SlowRequest] = []
+        self._seconds: defaultdict[int, SecondFigures] = defaultdict(SecondFigures)
 
     def began(self, due_s: float, now_s: float) -> None:
         self.requests += 1
@@ -135,34 +134,35 @@ class Figures:
         self._count_error(due_s, "timeout")
         groups = (*self._wholes(due_s), f"scope.{scope}")
         self._add(due_s, groups, max(waited_s, timeout_s), is_answered=False)
-        self._of("sent").add(timeout_s)
+        self.latencies["sent"].add(timeout_s)
 
     def answered(self, due_s: float, scope: str, reply: HttpResponse) -> None:
         seconds = reply.answered_s - due_s
         wholes = self._wholes(due_s)
         groups = (*wholes, f"tier.{reply.tier}", f"scope.{scope}")
         self._add(due_s, groups, seconds, is_answered=True)
-        self._of("sent").add(reply.answered_s - reply.sent_s)
+        self.latencies["sent"].add(reply.answered_s - reply.sent_s)
         self.answers += 1
         self.achieved.update(wholes)
         second = self._second(due_s)
         second.answers += 1
         second.hits += reply.tier != "miss"
-        if len(self._slowest) == _SLOWEST and seconds * 1000 <= self._slowest[0][0]:
+        ms = round(seconds * 1000, 3)
+        if len(self.slowest) == _SLOWEST and ms <= self.slowest[-1].ms:
             return
         slow = SlowRequest(
-            ms=round(seconds * 1000, 3),
+            ms=ms,
             waited_ms=round((reply.sent_s - due_s) * 1000, 3),
             at_s=round(due_s - self._begun_s, 3),
             tier=reply.tier,
             scope=scope,
             server_timing=reply.headers.get(b"server-timing", ""),
         )
-        push = heapq.heappush if len(self._slowest) < _SLOWEST else heapq.heappushpop
-        push(self._slowest, (slow.ms, next(self._numbers), slow))
+        slowest_first = sorted([slow, *self.slowest], key=attrgetter("ms"), reverse=True)
+        self.slowest = slowest_first[:_SLOWEST]
 
     def wrote(self, due_s: float, answered_s: float) -> None:
-        self._of("write").add(answered_s - due_s)
+        self.latencies["write"].add(answered_s - due_s)
         self._second(due_s).writes += 1
 
     def failed(self, due_s: float, what: str) -> None:
@@ -194,16 +194,12 @@ class Figures:
                 latencies_s[max(0, int(search.at_s))].append(search.seconds)
         return [
             replace(
-                self._seconds.get(number, SecondFigures()),
+                self._seconds[number],
                 p50_ms=interpolated_ms(of_second, 50) or 0.0,
                 p99_ms=interpolated_ms(of_second, 99) or 0.0,
             )
             for number, of_second in enumerate(latencies_s)
         ]
-
-    @property
-    def slowest(self) -> list[SlowRequest]:
-        return [slow for _, _, slow in sorted(self._slowest, reverse=True)]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -226,7 +222,7 @@ class Figures:
         self, due_s: float, groups: Iterable[str], seconds: float, *, is_answered: bool
     ) -> None:
         for name in groups:
-            self._of(name).add(seconds)
+            self.latencies[name].add(seconds)
         self.searches.append(CountedSearch(due_s - self._begun_s, seconds, is_answered))
 
     def _count_error(self, due_s: float, what: str) -> None:
@@ -240,13 +236,5 @@ class Figures:
         number = bisect.bisect(self._stage_ends_s[:-1], due_s - self._begun_s) + 1
         return ("all", f"stage.{number}")
 
-    def _of(self, name: str) -> Latencies:
-        if name not in self.latencies:
-            self.latencies[name] = Latencies()
-        return self.latencies[name]
-
     def _second(self, due_s: float) -> SecondFigures:
-        number = max(0, int(due_s - self._begun_s))
-        if number not in self._seconds:
-            self._seconds[number] = SecondFigures()
-        return self._seconds[number]
+        return self._seconds[max(0, int(due_s - self._begun_s))]

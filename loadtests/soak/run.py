@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from loadtests.soak.audit import VIOLATIONS, Audit
-from loadtests.soak.driver import Soak
+from loadtests.soak.driver import Soak, SoakOptions
 from loadtests.soak.faults.faults import ServersFault, SoakFault, WarmUp
 from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
 from loadtests.soak.model.state import SoakState
-from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
 from loadtests.soak.work.context import JudgedServers, SoakContext
 from loadtests.workload import world

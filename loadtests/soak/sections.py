@@ -13,9 +13,8 @@ from loadtests.servers import metrics, server_set
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak import run
 from loadtests.soak.audit import VIOLATIONS
-from loadtests.soak.driver import Soak
+from loadtests.soak.driver import SETTINGS, WITHOUT_SHARDS, Soak, SoakOptions
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
 from loadtests.soak.reads import PATHS
 
 _GATEWAYS = 2

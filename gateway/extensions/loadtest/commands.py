@@ -163,8 +163,8 @@ def loadtest(
 
         from loadtests.load import schedule
         from loadtests.loadtest import budget as budgets
-        from loadtests.loadtest import junit as junit_suite
         from loadtests.loadtest import page
+        from loadtests.loadtest import result as results
         from loadtests.loadtest.driver import Load
         from loadtests.loadtest.environment import Deployment
         from loadtests.loadtest.run import NotRun, run
@@ -210,7 +210,7 @@ def loadtest(
         atomic_file.write(report, page.html(result))
         atomic_file.write(report.with_suffix(".json"), result.as_json())
         if junit is not None:
-            atomic_file.write(junit, junit_suite.xml(result))
+            atomic_file.write(junit, results.junit_xml(result))
     _print_result(result, report, shown)
     if as_json:
         sys.stdout.write(result.as_json())

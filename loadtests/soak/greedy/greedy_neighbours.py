@@ -20,9 +20,9 @@ from loadtests.servers import server_set
 from loadtests.servers.ports import free_port
 from loadtests.servers.processes import raise_file_limit
 from loadtests.servers.service import Service
+from loadtests.soak.driver import SETTINGS
 from loadtests.soak.greedy.neighbour import KINDS
 from loadtests.soak.greedy.ordinary import Measured, OrdinaryTenant
-from loadtests.soak.options import SETTINGS
 from loadtests.workload import tenant_client
 
 _RATIO_MAX = 2.0

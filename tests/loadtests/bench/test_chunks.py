@@ -1,6 +1,6 @@
 """The benchmark of chunks: its targets."""
 
-from loadtests.bench_growth import chunks
+from loadtests.scenarios import chunks
 
 
 def row(*, p50_ms: float = 1.0, size: float = 1_100) -> chunks.Row:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadtests.bench_cache.hit_rate import WRITE, coarse_hits, mixed
+from loadtests.scenarios.hit_rate import WRITE, coarse_hits, mixed
 
 QUESTIONS = st.lists(st.integers(0, 9))
 

@@ -3,7 +3,7 @@ from itertools import islice
 
 import pytest
 
-from loadtests.bench_growth import probe
+from loadtests.scenarios import probe
 from loadtests.servers import processes
 
 

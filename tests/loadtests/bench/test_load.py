@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from loadtests.bench_load import agents_load
+from loadtests.scenarios import agents_load
 
 
 @pytest.mark.parametrize("p99s_ms", [[1.6, 1.6], [0.8, 2.4], [0.81, 1.0]])

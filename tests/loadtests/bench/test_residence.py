@@ -12,9 +12,9 @@ from threading import Thread
 import pytest
 
 from gateway.settings.settings import Settings
-from loadtests.bench_growth import chunks, probe
-from loadtests.bench_growth.probe import Probe
 from loadtests.load.request import RequestTemplate
+from loadtests.scenarios import chunks, probe
+from loadtests.scenarios.probe import Probe
 from loadtests.servers.service import Service
 
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ import pytest
 from loadtests.load import schedule
 from loadtests.load.figures import Figures
 from loadtests.load.response import HttpResponse
-from loadtests.loadtest import budget, junit, page
+from loadtests.loadtest import budget, page
 from loadtests.loadtest.budget import InvalidBudget, Limit
 from loadtests.loadtest.judge import StalenessJudge
-from loadtests.loadtest.result import Result
+from loadtests.loadtest.result import Result, junit_xml
 from loadtests.workload.agents import Agents, Who
 from loadtests.workload.world import GeneratedHistory, NamedHistory, OneKeyHistory
 from loadtests.workload.writes import (
@@ -286,7 +286,7 @@ def test_junits_xml_holds_the_run_and_the_limits() -> None:
     wrong.judge(BEN, QUERY, reply(NEW), 7)
     run = result(figures(), wrong)
 
-    suite = ET.fromstring(junit.xml(run))  # noqa: S314  its own text
+    suite = ET.fromstring(junit_xml(run))  # noqa: S314  its own text
 
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "0")
     assert [

@@ -14,11 +14,12 @@ import uvloop
 
 from loadtests.bench.frame import SETTINGS, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_growth import probe
 from loadtests.load import closed_loop
+from loadtests.scenarios import probe
 from loadtests.servers import metrics, processes, service
 from loadtests.servers.service import Service
 from loadtests.servers.waiting import until
+from loadtests.workload import tenant_client
 
 _SMALL, _SMALL_CHUNKS = "small", 1_000
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
@@ -143,8 +144,12 @@ def _tenant(size: int) -> str:
 
 
 def _fill(gateway: Service, tenants: dict[str, int]) -> None:
-    """Vacuumed, so that it does not happen later."""
+    """Vacuumed, so that it does not happen later. No caller gets another one's answers."""
     probe.fill(gateway, tenants)
+    for tenant in tenants:
+        key = tenant_client.new_key(gateway, tenant, "admin", roles=["admin"])
+        with tenant_client.connected(gateway.url, key) as admin:
+            admin.share_no_answers()
     uvloop.run(_value(gateway.database_url, "VACUUM ANALYZE"))
 
 

@@ -18,7 +18,7 @@ import psutil
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar, Section, list_section
-from loadtests.bench_ingest import edits
+from loadtests.scenarios import edits
 from loadtests.servers import processes, service
 from loadtests.servers.processes import Meter
 from loadtests.servers.service import Service

@@ -13,11 +13,11 @@ import uvloop
 
 from loadtests.bench.frame import PATIENT, Run
 from loadtests.bench.section import Bar, Section, rows_section
-from loadtests.bench_growth import probe
-from loadtests.bench_growth.probe import Probe, RequestCost
 from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
 from loadtests.load.response import HttpResponse
+from loadtests.scenarios import probe
+from loadtests.scenarios.probe import Probe, RequestCost
 from loadtests.servers import metrics, service
 from loadtests.servers.processes import Meter
 from loadtests.servers.service import Service

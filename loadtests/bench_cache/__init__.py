@@ -1,1 +1,0 @@
-"""The benchmark of the cache: each section measures something, writes it down, and has its bars."""

@@ -1,1 +1,0 @@
-"""The cost of a request, and memory, as chunks, tenants, live answers and writers grow."""

@@ -1,1 +1,0 @@
-"""The load that one gateway bears, open loop, with everything on one machine."""

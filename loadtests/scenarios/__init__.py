@@ -1,0 +1,1 @@
+"""Servers under a scenario of requests: a module each for a page, or for a part of one."""
