@@ -16,6 +16,7 @@ from loadtests.servers.waiting import until
 
 # A line of Nearhit's log, in either format, or what other servers print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
+_START_S_MAX = 240.0  # a busy machine starts a gateway in minutes
 _SERVE = ("gateway", "serve", "--port", "0")
 # Limits are checked, as always, but high enough that no request is rejected. Tenants may share.
 UNLIMITED = {
@@ -120,8 +121,12 @@ def process(
     """Run `python -m MODULE …` with its log in a file; yields its URL and pid."""
     log, command = folder / "log", [sys.executable, "-m", *module]
     with program.running(command, UNLIMITED | dict(environment), log) as started:
+
+        def is_over() -> bool:
+            return started.has_ended or _LISTENING.search(log.read_text()) is not None
+
         with suppress(TimeoutError):
-            until(lambda: started.has_ended or bool(_LISTENING.search(log.read_text())), "")
+            until(is_over, "", _START_S_MAX)
         address = _LISTENING.search(log.read_text())
         if address is None:
             raise RuntimeError(f"the server did not start:\n{log.read_text()}")
