@@ -1,4 +1,4 @@
-"""A scenario of load on servers that are started for it, and how its figures are shown."""
+"""Loads on servers that are started for them: steady, disturbed, or as great as they bear."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ from loadtests.load.connection_pool import Unanswered, connect
 from loadtests.load.request import Call
 from loadtests.servers.faults.fault import Fault, step
 from loadtests.servers.waiting import until
-from loadtests.soak.faults.faults import ServersFault, excused, lasting
+from loadtests.soak.faults import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
 
 _LASTS_S = (0.2, 3.0 * READ_LEASE_S)

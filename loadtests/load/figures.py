@@ -1,4 +1,4 @@
-"""The figures of a run: latencies by tier and scope, figures by second, errors."""
+"""The figures of a run: latencies in histograms by tier and scope, figures by second, errors."""
 
 import bisect
 import itertools

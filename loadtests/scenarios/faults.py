@@ -1,4 +1,4 @@
-"""The sections: faults of the servers, and of a hosted embedding service."""
+"""Faults under load, of the servers and of a hosted embedding service: who notices them?"""
 
 import asyncio
 import re

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from loadtests.soak import reads
-from loadtests.soak.faults.faults import FaultSchedule, SoakFault
+from loadtests.soak.faults import FaultSchedule, SoakFault
 from loadtests.soak.reads import SoakQuestion
 from loadtests.soak.work.askers import Askers
 from loadtests.soak.work.context import SoakContext, together

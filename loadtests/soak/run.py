@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak, SoakOptions
-from loadtests.soak.faults.faults import ServersFault, SoakFault, WarmUp
+from loadtests.soak.faults import ServersFault, SoakFault, WarmUp
 from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.oracle import oracle

@@ -14,7 +14,7 @@ from loadtests.servers.server_set import ServerSet
 from loadtests.soak import run
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import SETTINGS, WITHOUT_SHARDS, Soak, SoakOptions
-from loadtests.soak.faults.faults import FAULTS
+from loadtests.soak.faults import FAULTS
 from loadtests.soak.reads import PATHS
 
 _GATEWAYS = 2

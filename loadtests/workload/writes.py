@@ -1,4 +1,4 @@
-"""The writes of a history as values, and the state that they change."""
+"""The writes of a history as values, the state that they change, and the HTTP call of each."""
 
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import PurePosixPath

@@ -1,1 +1,0 @@
-"""The faults of the servers during a soak, at seeded random moments."""
