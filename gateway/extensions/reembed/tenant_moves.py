@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from gateway.extension import CommandError, Services
 from gateway.extensions.reembed.embedding_migration import EmbeddingMigration
+from gateway.extensions.reembed.errors import NotReembedded
 from gateway.extensions.reembed.reembedder import Reembedder, ReembedProgress
 from index.errors import TenantMissing
 from index.postgres.database import Database
-from ingest.errors import NotReembedded
 
 
 async def move(

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from index.text import lexical
+from index.text.word_lists import analysed_languages
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
@@ -245,9 +245,9 @@ class TestEmbedder:
         async with asyncio.timeout(120):  # the gateway itself loads all lists
             while not (await ana.client.get("/readyz")).json()["warm"]:
                 await asyncio.sleep(0.05)
-        lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
+        analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
 
-        with lexical._LOADING:  # noqa: SLF001  the list takes long to make
+        with analysed_languages._LOADING:  # noqa: SLF001  the list takes long to make
             without = await ana.search("leave", language="it")
 
         assert without.headers["nearhit-degraded"] == "no-word-list"

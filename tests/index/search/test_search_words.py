@@ -14,6 +14,7 @@ from index.postgres.database import Database
 from index.search.list_loader import LIST_WAIT_S_MAX
 from index.search.searcher import Searcher
 from index.text import lexical
+from index.text.word_lists import analysed_languages
 from ingest.write.writer import Writer
 from tests.index.search.test_search import ANA
 from tests.index.support.samples import AbsentEmbedder, a_document, put
@@ -56,9 +57,9 @@ async def test_a_search_goes_on_without_a_word_list_that_is_not_there_in_time(
     await put(writer, a_document("leave"))
     await put(writer, a_document("ferie", "Le ferie sono 25 giorni.", language="it"))
     question = Query("giorni di ferie", language="it", highlights=True)
-    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
+    analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as on a new machine
 
-    with lexical._LOADING:  # noqa: SLF001  the list takes long to make
+    with analysed_languages._LOADING:  # noqa: SLF001  the list takes long to make
         found = await searcher.search(ANA, question)
         by_words = asyncio.create_task(searcher.search(ANA, replace(question, alpha=0)))
         await asyncio.wait([by_words], timeout=2 * LIST_WAIT_S_MAX)
