@@ -6,7 +6,7 @@ from index.documents.rows import DatedDocument, row_to_dated_document
 from index.model.query import Filter
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.visibility_args import filter_args
+from index.postgres.filter_sql import filter_args
 
 
 class VisibleDocuments:

@@ -12,6 +12,7 @@ from typing import Any
 
 from index.model.conditions.condition import FilterCondition, Table
 from index.model.query import CONDITIONS, Filter
+from index.model.scope import Scope
 
 _FIRST: Mapping[Table, int] = {"documents": 5, "chunks": 22}  # parameter, in `search.sql`
 
@@ -70,6 +71,17 @@ def arguments(document_filter: Filter) -> tuple[Any, ...]:
     asked = zip(_KEYS, others, strict=True)
     given = {name: CONDITIONS[name].argument(value) for name, value in asked if value is not None}
     return (*own, given)
+
+
+def filter_args(scope: Scope, document_filter: Filter) -> tuple[Any, ...]:
+    """The arguments $1 to $12 of each statement of `search.sql`, which `visibility.sql` takes."""
+    return (
+        scope.tenant,
+        scope.grants,
+        scope.shared,
+        scope.owner,
+        *arguments(document_filter),
+    )
 
 
 def chunk_arguments(document_filter: Filter) -> Sequence[Any]:

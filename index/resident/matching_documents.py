@@ -20,7 +20,7 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
-from index.search.visibility_args import filter_args
+from index.postgres.filter_sql import filter_args
 
 # Starting values, not measured.
 _SEARCHES_MIN = 2  # with a filter at a scope before it is listed, within `_WINDOW_S` of one another

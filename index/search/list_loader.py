@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
+from index.text import lexical
 from index.text.word_lists import analysed_languages
 
 LIST_WAIT_S_MAX = 0.5  # a stored list takes milliseconds, one to make seconds; a starting value
@@ -19,11 +20,11 @@ class ListLoader:
 
         wait_s: None to wait for all of them. The others are loaded in the background.
         """
-        missing = {code for code in languages if not analysed_languages.are_loaded({code})}
+        missing = {code for code in languages if not lexical.are_loaded({code})}
         ended, _ = await asyncio.wait(map(self._loading_of, missing), timeout=wait_s)
         for loading in ended:
             loading.result()  # what kept the list from being made
-        return frozenset(code for code in languages if analysed_languages.are_loaded({code}))
+        return frozenset(code for code in languages if lexical.are_loaded({code}))
 
     def _loading_of(self, code: str) -> "asyncio.Task[None]":
         loading = self._loading.get(code)

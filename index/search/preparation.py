@@ -17,7 +17,6 @@ from index.search.list_loader import LIST_WAIT_S_MAX, ListLoader
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries, spelling
 from index.text.text_threads import SHORT_CHARACTERS_MAX
-from index.text.word_lists import analysed_languages
 from index.vocabulary.extent import Extent
 from index.vocabulary.resident_words import ResidentWords
 from index.vocabulary.vocabulary import Spelling, Vocabulary
@@ -109,7 +108,7 @@ class SearchPreparer:
             asked_in = await self._analyse(tenant, language_detection.detect, text)
         lists = languages | {asked_in} if asked_in else languages
         loaded = lists
-        if not analysed_languages.are_loaded(lists):  # only until this machine has stored them
+        if not lexical.are_loaded(lists):  # only until this machine has stored them
             has_vector = embedded_query.dense is not None and query.alpha != 0
             loaded = await self._lists.load(lists, LIST_WAIT_S_MAX if has_vector else None)
         analysed = languages & loaded

@@ -35,7 +35,7 @@ def find(text: str, language: str, terms: Collection[int]) -> tuple[Highlight, .
     separates are one highlight.
     """
     base = analysed_languages.base_language(language)
-    if not analysed_languages.are_loaded({base}):  # so no term is of this language
+    if not lexical.are_loaded({base}):  # so no term is of this language
         return ()
     found = (
         Highlight(piece.start() + start, piece.start() + end)

@@ -24,7 +24,7 @@ from index.text import dates, numerals, phrases, tokens
 from index.text.memo import QUERY_PIECES_MAX, Memo
 from index.text.names import Named
 from index.text.word_lists import digit_shares
-from index.text.word_lists.analysed_languages import base_language, word_list
+from index.text.word_lists.analysed_languages import LOADED, base_language, word_list
 from index.text.word_lists.building import RAREST
 from index.text.word_lists.stemming import UNDETERMINED, stem_spelling
 
@@ -270,6 +270,11 @@ def is_foreign(asked_in: str | None, languages: Collection[str]) -> bool:
     return bool(others) and all(others)
 
 
+def are_loaded(languages: Collection[str]) -> bool:
+    """Whether texts in these languages are analysed without a wait."""
+    return LOADED.keys() >= {*map(base_language, languages)}
+
+
 @cache
 def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
     """By piece of text between spaces, the terms that it adds to the counts of a chunk.
@@ -363,7 +368,11 @@ def _share(stem: str, listed: float | None, language: str) -> float:
     listed: what the language's list has of the stem.
     """
     is_word = stem.isalpha()
-    share = listed if is_word else word_list(language).share(digit_shares.shape(stem))
+    share = (
+        listed
+        if is_word
+        else (LOADED.get(language) or word_list(language)).share(digit_shares.shape(stem))
+    )
     if share is None:
         share = CHARACTER if tokens.is_character(stem) else RAREST
     return share if is_word else max(share * digit_shares.share_of_shape(stem), RAREST)
@@ -385,6 +394,6 @@ def _stem(word: str, language: str) -> tuple[str, float | None]:
 
     None if the list of the language's words lacks it.
     """
-    listed = word_list(language)
+    listed = LOADED.get(language) or word_list(language)
     stem = stem_spelling(listed.spelling(word), language)
     return stem, listed.share(stem)

@@ -11,8 +11,8 @@ import orjson
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
-from index.search.visibility_args import filter_args
 
 State: TypeAlias = Literal["current", "edited", "gone"]
 

@@ -19,9 +19,9 @@ import orjson
 from common.errors import Saturated
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
+from index.postgres.filter_sql import filter_args
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Row
-from index.search.visibility_args import filter_args
 
 _QUESTIONS_MAX = 64  # of one statement; a starting value, not measured
 

@@ -14,6 +14,7 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
 from index.resident import best_chunks, followed_shard, shard
 from index.resident.resident_shards import ResidentShards
@@ -29,7 +30,6 @@ from index.search.preparation import (
 from index.search.ranking.fusion import ScoredChunk
 from index.search.shards import second_check
 from index.search.shards.confirmation import Confirmations, SnapshotCounters
-from index.search.visibility_args import filter_args
 from index.vocabulary.extent import Extent
 
 _FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits

@@ -13,8 +13,8 @@ import orjson
 
 from index.model.query import Query
 from index.model.scope import Scope
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
-from index.search.visibility_args import filter_args
 
 DOCUMENT_FIELDS = ("source", "language", "tags")
 METADATA_PREFIX = "metadata."

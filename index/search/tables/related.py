@@ -8,8 +8,8 @@ from typing import Literal
 from index.model.query import Query
 from index.model.relations import RELATION_NAMES, RelationName
 from index.model.scope import Scope
+from index.postgres.filter_sql import filter_args
 from index.search.tables.facets import SearchStatements
-from index.search.visibility_args import filter_args
 
 RELATED_MAX = 20  # of one document; a starting value
 

@@ -7,11 +7,11 @@ from typing import Any
 from pgvector import SparseVector
 
 from index.postgres import filter_sql
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
 from index.search.preparation import PreparedSearch
 from index.search.ranking.fusion import Candidate
 from index.search.tables.strategy import SearchPass
-from index.search.visibility_args import filter_args
 from index.text import lexical
 
 

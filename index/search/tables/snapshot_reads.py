@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
 from index.search.preparation import PreparedSearch
 from index.search.tables import facets, related
 from index.search.tables.facets import Facets, SearchStatements
 from index.search.tables.related import RelatedDocument
 from index.search.tables.search_pass import PassResult
-from index.search.visibility_args import filter_args
 
 
 @dataclass(frozen=True, slots=True)

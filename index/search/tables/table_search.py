@@ -13,6 +13,7 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
+from index.postgres.filter_sql import filter_args
 from index.postgres.session import Row
 from index.search.found_chunks import FoundChunks
 from index.search.preparation import (
@@ -32,7 +33,6 @@ from index.search.tables.strategy import (
     StrategyLimits,
     VisibilityEstimate,
 )
-from index.search.visibility_args import filter_args
 from index.vocabulary.extent import Extent
 
 _STATS_MAX = 10_000  # sets of partitions whose statistics are stored

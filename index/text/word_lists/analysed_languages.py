@@ -10,7 +10,7 @@ from index.text.word_lists.stemming import UNDETERMINED
 from index.text.word_lists.word_list import WordList
 
 LANGUAGES = frozenset({*stemming.SNOWBALL, UNDETERMINED})
-_WORD_LISTS: dict[str, WordList] = {}  # by language; each is a function of its language
+LOADED: dict[str, WordList] = {}  # by language; each is a function of its language
 _LOADING = Lock()
 
 
@@ -26,15 +26,10 @@ def load(languages: Collection[str]) -> None:
 def load_stored() -> bool:
     """Load the lists that are stored, in milliseconds; True if none of LANGUAGES is missing."""
     folder = stored_lists.folder()
-    for language in LANGUAGES - _WORD_LISTS.keys():
+    for language in LANGUAGES - LOADED.keys():
         if found := stored_lists.find(language, folder):
-            _WORD_LISTS.setdefault(language, found)
-    return _WORD_LISTS.keys() >= LANGUAGES
-
-
-def are_loaded(languages: Collection[str]) -> bool:
-    """Whether texts in these languages are analysed without a wait."""
-    return _WORD_LISTS.keys() >= {*map(base_language, languages)}
+            LOADED.setdefault(language, found)
+    return LOADED.keys() >= LANGUAGES
 
 
 @lru_cache(maxsize=1_024)
@@ -46,13 +41,13 @@ def base_language(code: str) -> str:
 
 def word_list(language: str) -> WordList:
     """The list of a member of LANGUAGES, which is loaded first if it has to be."""
-    found = _WORD_LISTS.get(language)
+    found = LOADED.get(language)
     if found is not None:
         return found
     with _LOADING:
-        if language not in _WORD_LISTS:
+        if language not in LOADED:
             folder = stored_lists.folder()
-            _WORD_LISTS[language] = stored_lists.find(language, folder) or stored_lists.make(
+            LOADED[language] = stored_lists.find(language, folder) or stored_lists.make(
                 language, folder
             )
-    return _WORD_LISTS[language]
+    return LOADED[language]

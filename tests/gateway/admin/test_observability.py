@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from index.text import lexical
 from index.text.word_lists import analysed_languages
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
@@ -62,7 +63,7 @@ async def test_a_gateway_says_when_it_has_loaded_what_first_calls_would_wait_for
         "gateway.extensions.mcp.protocol",
         "gateway.extensions.rag.factory",
     } <= sys.modules.keys()
-    assert analysed_languages.are_loaded(analysed_languages.LANGUAGES)
+    assert lexical.are_loaded(analysed_languages.LANGUAGES)
 
 
 @pytest.mark.thorough

@@ -17,7 +17,7 @@ from index.model.query import Filter
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database
-from index.search.visibility_args import filter_args
+from index.postgres.filter_sql import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.index.support.commits import a_write, apply, digest, written
 from tests.index.support.samples import a_document

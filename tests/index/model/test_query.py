@@ -16,7 +16,7 @@ from index.model import attributes, scope
 from index.model.attributes import Condition
 from index.model.document import Document
 from index.model.query import CONDITIONS, Filter
-from index.search.visibility_args import filter_args
+from index.postgres.filter_sql import filter_args
 from tests.index.support import filters, questions, worlds
 from tests.sampling import examples
 

@@ -21,13 +21,13 @@ from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database
+from index.postgres.filter_sql import filter_args
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Session
 from index.resident import matching_documents
 from index.search.shards.confirmation import Confirmations
 from index.search.sight_reader import SightReader
 from index.search.tables.strategy import StrategyLimits
-from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
 from tests.database_copies import DatabaseCopies, copies_of, name_of

@@ -445,7 +445,7 @@ def test_a_language_without_analyser_is_analysed_as_undetermined(code: str) -> N
 
 
 def test_threads_that_need_a_language_at_once_load_its_list_once() -> None:
-    analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
+    analysed_languages.LOADED.pop("it")  # as at the start of a process
 
     with ThreadPoolExecutor(8) as pool:
         lists = list(pool.map(analysed_languages.word_list, ["it"] * 8))
@@ -455,12 +455,12 @@ def test_threads_that_need_a_language_at_once_load_its_list_once() -> None:
 
 def test_a_stored_list_is_loaded_before_a_text_needs_it() -> None:
     analysed_languages.load({"it"})
-    analysed_languages._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
-    assert not analysed_languages.are_loaded({"it-CH"})
+    analysed_languages.LOADED.pop("it")  # as at the start of a process
+    assert not lexical.are_loaded({"it-CH"})
 
     assert analysed_languages.load_stored()
 
-    assert analysed_languages.are_loaded({"it-CH", "und", "fi"})
+    assert lexical.are_loaded({"it-CH", "und", "fi"})
 
 
 def test_a_word_of_thousands_of_marks_is_read_in_linear_time() -> None:

@@ -16,8 +16,8 @@ from index.model.query import Filter
 from index.model.quota import Quotas
 from index.model.scope import Maker, Scope
 from index.model.write_order import ALL_PARTS
+from index.postgres import filter_sql
 from index.postgres.database import Database
-from index.search import visibility_args
 
 FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
 FileStatusFilter: TypeAlias = Literal[FileStatus, "cancelled"]  # OpenAI's; no file has the last
@@ -199,7 +199,7 @@ class VectorStoreStore:
         """
         subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
         arguments = (
-            *visibility_args.filter_args(scope, document_filter),
+            *filter_sql.filter_args(scope, document_filter),
             *(source, subject, token_id, file_filter.batch_id, file_filter.status),
         )
         read = self._database.searching.rows
