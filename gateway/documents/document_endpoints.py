@@ -188,7 +188,13 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     others = None if tenant == own_tenant else tenant
     threads = context.services.writer.threads
     chunks = None if dated.chunks is None else await threads.run(own_tenant, _chunks, dated)
-    answer = DocumentAnswer(text=document.text, tenant=others, chunks=chunks, **_summary(dated))
+    answer = DocumentAnswer(
+        text=document.text,
+        revision=dated.revision,
+        tenant=others,
+        chunks=chunks,
+        **_summary(dated),
+    )
     response = with_revision(read_response(answer), caller.revisions, own_tenant)
     return with_etag(context.request, document, response)
 

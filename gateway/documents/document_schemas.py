@@ -62,6 +62,7 @@ class DocumentBody(Body):
         None, description="ignored, so that a document can be sent back as it was read"
     )
     updated_at: Instant | None = Field(None, description="ignored, as `created_at`")
+    revision: int | None = Field(None, description="ignored, as `created_at`")
 
     @field_validator("text")
     @classmethod
@@ -131,6 +132,12 @@ class DocumentChunkAnswer(Body):
 
 class DocumentAnswer(DocumentSummary):
     text: str
+    revision: int | None = Field(
+        None,
+        description="the tenant's revision that the write of `updated_at` made; absent if 10,000 "
+        "newer ones are stored, or if it is another tenant's",
+        exclude_if=lambda revision: revision is None,
+    )
     chunks: tuple[DocumentChunkAnswer, ...] | None = Field(
         None,
         description="in the order of the text; absent unless `chunks` is `true`",

@@ -28,12 +28,14 @@ class DatedDocument:
     updated_at: of the last write that changed its content or a field; a change of its access alone
         does not count.
     chunks: in the order of the text; None unless they were asked for.
+    revision: of that write in its tenant, if it was asked for and the change is kept.
     """
 
     document: Document
     created_at: datetime
     updated_at: datetime
     chunks: tuple[DocumentChunk, ...] | None = None
+    revision: int | None = None
 
 
 def document_to_row(document: Document) -> dict[str, Any]:
@@ -75,4 +77,5 @@ def row_to_document(row: Row) -> Document:
 def row_to_dated_document(row: Row) -> DatedDocument:
     rows = row.get("chunk_rows")
     chunks = None if rows is None else tuple(DocumentChunk(*chunk) for chunk in rows)
-    return DatedDocument(row_to_document(row), row["created_at"], row["updated_at"], chunks)
+    dates = row["created_at"], row["updated_at"]
+    return DatedDocument(row_to_document(row), *dates, chunks, row.get("revision"))

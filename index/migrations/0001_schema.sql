@@ -615,6 +615,7 @@ CREATE TABLE change_log (
     committed_at        timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant, revision)
 );
+CREATE INDEX change_log_committed ON change_log (tenant, committed_at);  -- for the revision of a document
 
 -- The random part of the history's name, drawn again by an operator who has restored the database by
 -- means that nothing else shows.

@@ -123,8 +123,9 @@ AND (
 )
 
 -- name: get_of
--- $13 document, $15 its tenant, $17 whether with its chunks. Another tenant's comes without its owner and its
--- other readers, whom only its own tenant may know.
+-- $13 document, $15 its tenant, $17 whether with its chunks. Another tenant's comes without its owner, its
+-- other readers and its revision, which only its own tenant may know. The transaction that wrote it is known
+-- by its time, as long as its change is kept.
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
@@ -134,7 +135,11 @@ SELECT
         SELECT coalesce(jsonb_agg(jsonb_build_array(chunk_id, start_at, end_at, chunk_texts.text)
             ORDER BY start_at, chunk_id), '[]')
         FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
-    ) END AS chunk_rows
+    ) END AS chunk_rows,
+    CASE WHEN tenant = $1 THEN (
+        SELECT max(change_log.revision) FROM change_log
+        WHERE change_log.tenant = $1 AND committed_at = updated_at AND document_key = ANY (document_keys)
+    ) END AS revision
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $15 AND document_id = $13 AND :is_visible;
 

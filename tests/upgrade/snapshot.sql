@@ -20,70 +20,70 @@ INSERT INTO audiences (audience_key, tenant, allowed_tokens) OVERRIDING SYSTEM V
 ('9', 'beta', '{public,owner:bea}');
 DELETE FROM audit_log;
 INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, nonce, hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '1', '2026-11-30 17:06:57.274729+00', NULL, 'operator', 'tenant.create', 'acme', '{}', 'a8b459fb-b20d-43e9-9390-f7fec3045e62', E'\\x7d76c1af12460c40309a146516119886e15f5bc26d50468e8d7d4da04ca8b598'),
-('acme', '10', '2026-11-30 17:06:58.75329+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"salaries": "added"}}', '0e50d413-1254-463a-940a-ee8ab2691c8e', E'\\xf871a7fa011832c07b7afa7ddd6289e8469713e5c1cb392c81bf97e8264c951c'),
-('acme', '11', '2026-11-30 17:06:58.940767+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"pump": "added"}}', '44413df4-7909-45dd-a333-d7e6ed6c6841', E'\\x3da00d05d0e5455ae71e3221cdb61856e36c17145c9a06d28bac9a3e13529f16'),
-('acme', '12', '2026-11-30 17:06:59.116352+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log1": "added"}}', 'f7ef25e8-b9e1-49ed-ba14-1a9de383142c', E'\\x63bd3e99cdd1347954414dcd9229b145740a79b4a1840c759cdcabd5029046d0'),
-('acme', '13', '2026-11-30 17:06:59.301389+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log2": "added"}}', '7d7f50f2-8f35-444a-b2ff-45be5632f96e', E'\\x407a907e51d20cbd7aed3d7ba10d2af0bf579912d2e5b96da92269cc700aad62'),
-('acme', '14', '2026-11-30 17:06:59.346849+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log3": "added"}}', 'b2f95cf8-947e-4b45-bef0-c2c2a4418ea4', E'\\xc65122742989b2441e6773b54530b65fd49e5e3808e1cc0d146c70e65ed33184'),
-('acme', '15', '2026-11-30 17:06:59.436894+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log4": "added"}}', 'cbc3c379-caa3-432f-8f3c-4c8b764a295e', E'\\x5907f6128a90e3f238af2e2d6a3ed200ba876d021df6c554018b91b39ddf90fb'),
-('acme', '16', '2026-11-30 17:06:59.59198+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log5": "added"}}', 'b906b26c-6eef-4b05-8dd2-b568fa36621b', E'\\x7726b7e75cb5a9e3a0a268322eeb60d45609ef3f2d15992529c1849bbdccffd0'),
-('acme', '17', '2026-11-30 17:06:59.633156+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log6": "added"}}', 'ffcb532f-e40a-4516-b645-1c735b6ec9ff', E'\\xd7ecf47a87952871ecb2fc552e73ea41b7ce3d51aab5dcd692c7fbb052305373'),
-('acme', '18', '2026-11-30 17:06:59.704183+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log7": "added"}}', '52d4abdf-3cdb-44d9-947b-976a6e2f935c', E'\\xa84e8d1fb0ddd02f8517bd567d3d232f979cecebe3d4cc7cd735ac8e07241b36'),
-('acme', '19', '2026-11-30 17:06:59.761267+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"log8": "added"}}', 'd7c7cddc-3217-475e-a38c-6ae00d9ef5fe', E'\\xf399f99564065d2256d7ac89e1cd25c3daaf7c20be9af95ffd254920a80f2202'),
-('acme', '2', '2026-11-30 17:06:57.375139+00', NULL, 'operator', 'key.create', 'key_69907ce27a0abf6f', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '4552416d-21fc-4f38-9ed5-d863a9962e80', E'\\xb9eb49f704588142521961be4f620d7da4e901b2310d56bc3923ab73e075199a'),
-('acme', '20', '2026-11-30 17:06:59.873692+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"notes": "added"}}', 'cd34f1fb-616f-48ca-9efb-137f4d4b34bd', E'\\x671ff630f3792740851c966f9a265646af6376d0399bf4c55235231d5149f214'),
-('acme', '21', '2026-11-30 17:06:59.926204+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"list": "added"}}', 'db2bf572-24e0-4618-9b05-b2c249f10b08', E'\\xe75e01bb5337915146031d20ea45e37827c12e15daed40747f3f8b89e840f959'),
-('acme', '22', '2026-11-30 17:07:00.531099+00', 'ana', 'key_6bc048d17e9c376d', 'documents.write', '', '{"documents": {"notes": "changed"}}', '9ee443b7-2ab3-4021-b459-d5253d029698', E'\\xe1d80d317cfe64942f89fa3236f3ce65ac891b5014d4a80e1dd2dfcbe2383256'),
-('acme', '23', '2026-11-30 17:07:00.633554+00', 'ada', 'key_69907ce27a0abf6f', 'documents.remove', '', '{"documents": {"log8": "removed"}}', 'cc057ab8-7594-473c-914d-e8b3929230b3', E'\\x36e5748d3b86bed93655035ec8fe5b02b33ed03d2b0be4253f27809086a68947'),
-('acme', '24', '2026-11-30 17:07:00.73775+00', NULL, 'operator', 'key.create', 'key_a1450f94b7aafaa3', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '61797908-47a5-491b-86b7-3aaf7edbabe5', E'\\xde8443c6c5bae565ae100e0f4088069a32fb9c87e8c3f63e4f55b157b1921665'),
-('acme', '25', '2026-11-30 17:07:00.84473+00', 'receiving-admin', 'key_a1450f94b7aafaa3', 'receives_public.put', 'acme', '{"receives_public": true}', 'a68cb4ac-ea9f-4a46-9983-b2677093b2c8', E'\\x7993b9dd68e009740f265cc3f7ae3d56829e8efec5814a4253175987e6afd8c6'),
-('acme', '26', '2026-11-30 17:07:01.879734+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '25c24dd9-8455-4f8d-b2ec-921ef4dfbc28', E'\\x4dea3450d472178b6a27628efe246323d9669d4311d5f97c5eb054de874ed88b'),
-('acme', '3', '2026-11-30 17:06:57.465787+00', NULL, 'operator', 'key.create', 'key_6bc048d17e9c376d', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '37448b9c-d427-49a1-95e5-1dd12f573a3a', E'\\x01a6cd6b4bab6013a683db773e5c23ab82324ef0c4b1055ff63bae45a6383da7'),
-('acme', '4', '2026-11-30 17:06:57.509708+00', NULL, 'operator', 'key.create', 'key_93eab7046c88ace2', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', '2e5995db-421f-4937-8a09-b6ef266d207c', E'\\xfedc873fc2e705d827bf97a260d372e9ae4b6a9449abb70a6d3a9b49275dd3de'),
-('acme', '5', '2026-11-30 17:06:57.778566+00', 'ada', 'key_69907ce27a0abf6f', 'member.add', 'crew', '{"member": "ana"}', '6ed8c48c-48b3-49c3-b5f0-5e3add2e6657', E'\\xf61df0bbaaa8488df722dbc889b4b2e00ffa04c530bc6a981a30836ce4ef7527'),
-('acme', '6', '2026-11-30 17:06:57.915751+00', 'ada', 'key_69907ce27a0abf6f', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', '61335129-270a-4f2d-a948-4677345d2fbb', E'\\x80eb372688a4a75770c6696f215182ffa8b62e4cdf96493cf3ebc92bd67dbcbf'),
-('acme', '7', '2026-11-30 17:06:58.014413+00', 'ada', 'key_69907ce27a0abf6f', 'gate.put', 'lamps', '{"custom": true}', 'c3ee8750-fdae-47cb-8acc-62213cd947da', E'\\x0e893fb9a61c684987b529eb5df32deb0a485f9a5634bb77e063ed4b90254801'),
-('acme', '8', '2026-11-30 17:06:58.335968+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"guide": "added"}}', '0a5d87a7-b275-4a5b-bb1d-4c5b89eced5c', E'\\xc4c8efdf23e5ffbfc542325c229f5bedbb22668a3db57318b7652167844d1a62'),
-('acme', '9', '2026-11-30 17:06:58.544156+00', 'ada', 'key_69907ce27a0abf6f', 'documents.write', '', '{"documents": {"prices": "added"}}', 'dc65c3ca-8a1f-4c07-a812-8cb471fd1112', E'\\x358dff71c844e761b0a33db7766992f9aefda8ec954e3ae575f8758fce76a4dc'),
-('beta', '1', '2026-11-30 17:06:57.3069+00', NULL, 'operator', 'tenant.create', 'beta', '{}', 'c2ed0076-9783-44a0-8853-4258dd4cf10e', E'\\x81b44ba9eb675e1dc84ab94fc84a2e366503ab8e928c19da92dec6be1da24a10'),
-('beta', '2', '2026-11-30 17:06:57.582575+00', NULL, 'operator', 'key.create', 'key_43b59e7d7708eff7', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', '76b673cb-4454-42a4-82de-e09c2d90489b', E'\\xaa4946957d471302c36ab390949f4c0e8828f4c387004891e4c5a50dfbab7252'),
-('beta', '3', '2026-11-30 17:06:59.995192+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"harbour": "added"}}', 'd3c84333-12d1-4934-a523-7b325b1ca584', E'\\x611d5a5172bb6c57bf1ad0b5466905ac4eb973946966f92fb6f622bcfd8275bd'),
-('beta', '4', '2026-11-30 17:07:00.138183+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"tides": "added"}}', '98e8125a-7a8b-45f4-8379-fc7c0c06699f', E'\\x9dab05582360d649f8bce8f747cc9819399a8a9e763243cba06ed9cd18bbb934'),
-('beta', '5', '2026-11-30 17:07:00.200629+00', 'bea', 'key_43b59e7d7708eff7', 'documents.write', '', '{"documents": {"boats": "added"}}', '49fb2b58-9f15-4c18-9de8-d23ca9b1a13b', E'\\x853a92a1087158cbad93b65f36a15c11feed028aeced7a59ac706bef2c95e955'),
-('beta', '6', '2026-11-30 17:07:00.897219+00', NULL, 'operator', 'key.create', 'key_918f5feb4e3f6a8b', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '91eda912-018f-4390-b1c9-28a65006980d', E'\\xae45ea83c217cf7fef9597784c2951c48ca4690f220e7835d9e5e117c7d4540a'),
-('beta', '7', '2026-11-30 17:07:00.95716+00', 'receiving-admin', 'key_918f5feb4e3f6a8b', 'receives_public.put', 'beta', '{"receives_public": true}', 'f67b766d-2c83-4ceb-8bf2-01a34531be7b', E'\\x05c4eccf734d90fda991c6b7da191d1f49d53ec3cc4dca7ff0c0f8828f121d78');
+('acme', '1', '2026-11-30 21:10:33.167751+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '9d8d5b6c-96ee-457d-8b9c-ce2859f26245', E'\\x739861906c7ab99cef107294c72e5447a3a56d0bcac84c8840b699cc9f185c74'),
+('acme', '10', '2026-11-30 21:10:34.312098+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"salaries": "added"}}', 'bab8e5cb-2a71-49ad-86d3-6be182747095', E'\\x8284dcda741275b94d3ce6cdcdcc66045691480812aa8a50b1275f685ac202da'),
+('acme', '11', '2026-11-30 21:10:34.424216+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"pump": "added"}}', '0330d39c-7d19-42d8-af76-7c82d5164699', E'\\x36e6b3293f6716d83ab90ff10460c74be531e4b1461a77789486afa189f81ceb'),
+('acme', '12', '2026-11-30 21:10:34.564318+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log1": "added"}}', 'ff8f320a-6461-4dea-9f34-9f0c5e9e6926', E'\\xe80625ab90c7d942012303208dbdaafeb326673211ef4caa5cdc876a6f1b6e8a'),
+('acme', '13', '2026-11-30 21:10:34.693277+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log2": "added"}}', 'd141a578-0827-414a-acef-84929e98ce6a', E'\\xcd39f0c7715860dd01e848b15e735dc45109526e71cd4369822ec7ed1248a461'),
+('acme', '14', '2026-11-30 21:10:34.77363+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log3": "added"}}', '575573ee-4951-4c86-95c4-23ebbac99bbe', E'\\xf36df8e5c941b01dc4169b05ee957f00f7de86f12edf6269ebdab4fb44af2a3b'),
+('acme', '15', '2026-11-30 21:10:34.830241+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log4": "added"}}', 'c4a21c23-0935-4b84-926e-6c546805370a', E'\\x353d2634a134c4b648aaca18d3a84a1c801e6a620722981417557824e1844be1'),
+('acme', '16', '2026-11-30 21:10:35.104654+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log5": "added"}}', '0c38d93b-a7bd-498b-b7a1-2f5acec750b5', E'\\xd42a0bbdd9232fa733b98088c2575a304a6be89572c33edc0e7a3418c38936ca'),
+('acme', '17', '2026-11-30 21:10:35.186694+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log6": "added"}}', '850e12b1-7418-4d15-96c2-16734cc31514', E'\\x146a3501c0a52145c8467f5bc7d0dd2b1472190d54a6bf7adc6cfb5b6e7a2f2f'),
+('acme', '18', '2026-11-30 21:10:35.284625+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log7": "added"}}', 'b392492d-ada1-4dcd-bb85-d5a0c4c9fd6a', E'\\xaec50831d6adf4e25b04267f3ed016f8c9146f65841f11f84a3bca641a5c3ddb'),
+('acme', '19', '2026-11-30 21:10:35.317192+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"log8": "added"}}', '9d1bcb40-0719-4494-a8e6-19875bdc257a', E'\\x1e6eb6de12b3522e4882cb9a91d6714016fe7ba0767f0fb522d7a959de6dbf95'),
+('acme', '2', '2026-11-30 21:10:33.240269+00', NULL, 'operator', 'key.create', 'key_4bfd5bc99e395764', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '999468bc-57f4-41c9-af29-bf4b747fd24d', E'\\x894ef8df4d4186f5ca052af780dfa39619eb8e298aa7d81e76737338fb0a7375'),
+('acme', '20', '2026-11-30 21:10:35.362026+00', 'ana', 'key_61bb759f57290ccc', 'documents.write', '', '{"documents": {"notes": "added"}}', '2da17fc3-a8c2-4354-ab70-9ddcd56bb5b1', E'\\xbd34b6b755e0d7f9210e5facc797c7ae107a0b31e9175d10fa3f5074e424f3e6'),
+('acme', '21', '2026-11-30 21:10:35.404504+00', 'ana', 'key_61bb759f57290ccc', 'documents.write', '', '{"documents": {"list": "added"}}', '23ba6dbe-b12c-4f2b-8f76-6b1f63b200d8', E'\\x515dfe010d1aaed506dda9e486defc79ed3b7aaaa64532d24edb9f24b01ea43a'),
+('acme', '22', '2026-11-30 21:10:35.60695+00', 'ana', 'key_61bb759f57290ccc', 'documents.write', '', '{"documents": {"notes": "changed"}}', '3b2f980f-ee54-48f0-a642-f6cfd8021900', E'\\xce727fea8a03126b92a5bb4d8a40b566f8a4173a911bdac3cf570164c5c01c54'),
+('acme', '23', '2026-11-30 21:10:35.635826+00', 'ada', 'key_4bfd5bc99e395764', 'documents.remove', '', '{"documents": {"log8": "removed"}}', '5dccace4-4b7e-474e-bc98-e201a29b99b5', E'\\x1171abca1c1ed1e658908d8f314afb76bb4cbfa08fa208b99cd35ce7669a7129'),
+('acme', '24', '2026-11-30 21:10:35.662989+00', NULL, 'operator', 'key.create', 'key_bffdb9bce413710c', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'a5ec938f-09fb-4655-a86c-027afffb4e9e', E'\\xb9ef7bd5e92989b1a0760c6053aa8c242d9e8bc96ea89feefd0785de9c0a4dd8'),
+('acme', '25', '2026-11-30 21:10:35.676314+00', 'receiving-admin', 'key_bffdb9bce413710c', 'receives_public.put', 'acme', '{"receives_public": true}', 'd3a2b863-9a41-4660-b6b7-48367d9a84e3', E'\\xf92e1a0eae28b21166413e2dfe18b337515ec97b77e355415c484f76e4d54e9f'),
+('acme', '26', '2026-11-30 21:10:35.887674+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '9285d73e-76dd-470e-a2ea-ade1aff994ad', E'\\x8d3a4173d672dfbbe5ed8500d0fb9c5ccd100083eddfc0d480722221adcce283'),
+('acme', '3', '2026-11-30 21:10:33.27706+00', NULL, 'operator', 'key.create', 'key_61bb759f57290ccc', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '6fe83bb7-9d2b-4b66-b91a-ae2c14c4d8ff', E'\\x360ee8f4a18101f0cf13c3903e5ce1224d2e8092fc1c802a7fe90bf1f2cea3bf'),
+('acme', '4', '2026-11-30 21:10:33.301114+00', NULL, 'operator', 'key.create', 'key_e02b72a5f04d6aae', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', '37ab268d-1658-4d6c-8d63-072aebab87c7', E'\\xce2e076e495f968b6592ad50af3b49ab5664e1b8205459124ad54c9014ab7ed6'),
+('acme', '5', '2026-11-30 21:10:33.438444+00', 'ada', 'key_4bfd5bc99e395764', 'member.add', 'crew', '{"member": "ana"}', '6943674d-49ca-44e0-8afb-5373e86fa80f', E'\\x65682ed484eb32a759a6c5bd372debd03883fa236fe0804d00833ef2da2b1a19'),
+('acme', '6', '2026-11-30 21:10:33.541925+00', 'ada', 'key_4bfd5bc99e395764', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', 'f0ec9175-ab99-4077-a89e-ce6ba8a69cdd', E'\\x6e83312e42d17b748628d95284e5a4ad6361dd65cd95f31d6123c1655725bed3'),
+('acme', '7', '2026-11-30 21:10:33.615627+00', 'ada', 'key_4bfd5bc99e395764', 'gate.put', 'lamps', '{"custom": true}', 'bdbfbae3-d247-415c-a5dc-c38b3c121fe5', E'\\x7ab0d31cde3ae31f344f3e4eb1c3fec3fbb8fd80cc9abbf6f49678879e4f49a6'),
+('acme', '8', '2026-11-30 21:10:33.97151+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"guide": "added"}}', '083ad013-e3b2-42f2-9b48-f3a293319c55', E'\\x816b0a720a197147d43e854adb9be9efe6048258b3fadf2901e658b42b674b97'),
+('acme', '9', '2026-11-30 21:10:34.168832+00', 'ada', 'key_4bfd5bc99e395764', 'documents.write', '', '{"documents": {"prices": "added"}}', '3326541f-eecc-4dc7-b6f7-0011df05806c', E'\\x00721081de8165b7d55387707266764670c0c9f21abcedf720345a79930f8077'),
+('beta', '1', '2026-11-30 21:10:33.211564+00', NULL, 'operator', 'tenant.create', 'beta', '{}', 'ddfe1cda-59fd-4be1-837b-59da21833cbf', E'\\x7f3367275de6878d21c2769dcfe927665a9f6ccd017725bdc8f5bbee705739d3'),
+('beta', '2', '2026-11-30 21:10:33.334484+00', NULL, 'operator', 'key.create', 'key_638a984b1081989c', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', 'a84d8439-2d1e-43ff-90a6-0383e644e473', E'\\x1855d2c0a7555cfefd0507ec5dbcd53f185084c5a208ca7444c562f2c7dababd'),
+('beta', '3', '2026-11-30 21:10:35.453746+00', 'bea', 'key_638a984b1081989c', 'documents.write', '', '{"documents": {"harbour": "added"}}', 'efe7b0eb-2c8a-497c-a16e-6e1c6153a9f2', E'\\x21c758dd7eaa922b2b02fee5eb28163cc0dca5815370f8815e0188ec12583c56'),
+('beta', '4', '2026-11-30 21:10:35.501929+00', 'bea', 'key_638a984b1081989c', 'documents.write', '', '{"documents": {"tides": "added"}}', '910a31c3-3411-4616-b3df-3cc287224bfc', E'\\x7dbb381d8b1ba5a15d30222ea1e884f4e7dab8f957dfbaf9b2534b54428edadf'),
+('beta', '5', '2026-11-30 21:10:35.531424+00', 'bea', 'key_638a984b1081989c', 'documents.write', '', '{"documents": {"boats": "added"}}', '08e76c76-fd32-432f-bc5b-7d107167d0e1', E'\\xe4df13aa9d36454f76b5d0f685a5293b60e587c63806d894ccb16d0854274f47'),
+('beta', '6', '2026-11-30 21:10:35.685151+00', NULL, 'operator', 'key.create', 'key_6644fd375edceefc', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '80a63d02-ecd3-4bfd-a757-3bc7dd4201a7', E'\\x306075a2e54d52204bbb993cb719e9fd0af242bc67c571540ad7951921ed4fcc'),
+('beta', '7', '2026-11-30 21:10:35.696951+00', 'receiving-admin', 'key_6644fd375edceefc', 'receives_public.put', 'beta', '{"receives_public": true}', '011cb164-376d-4dbf-9f49-83519c98eba2', E'\\x74f12f983b47ecb9216dd04208d6ff59b80f2f242ebd50e862701774d956cb0b');
 DELETE FROM audit_log_heads;
 INSERT INTO audit_log_heads (tenant, number, hash, pruned_number, pruned_hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '26', E'\\x4dea3450d472178b6a27628efe246323d9669d4311d5f97c5eb054de874ed88b', '0', E'\\x'),
-('beta', '7', E'\\x05c4eccf734d90fda991c6b7da191d1f49d53ec3cc4dca7ff0c0f8828f121d78', '0', E'\\x');
+('acme', '26', E'\\x8d3a4173d672dfbbe5ed8500d0fb9c5ccd100083eddfc0d480722221adcce283', '0', E'\\x'),
+('beta', '7', E'\\x74f12f983b47ecb9216dd04208d6ff59b80f2f242ebd50e862701774d956cb0b', '0', E'\\x');
 DELETE FROM best_scores;
 DELETE FROM change_log;
 INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys, popularity_keys, committed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-30 17:06:59.574549+00'),
-('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-30 17:06:59.622533+00'),
-('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-30 17:06:59.698722+00'),
-('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-30 17:06:59.740896+00'),
-('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-30 17:06:59.830814+00'),
-('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-30 17:06:59.914332+00'),
-('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-30 17:07:00.41812+00'),
-('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-30 17:07:00.585181+00'),
-('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-30 17:07:01.686257+00'),
-('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 17:07:02.805539+00'),
-('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-30 17:06:58.177119+00'),
-('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 17:06:58.489537+00'),
-('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-30 17:06:58.667335+00'),
-('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-30 17:06:58.886211+00'),
-('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-30 17:06:59.050903+00'),
-('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-30 17:06:59.288055+00'),
-('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-30 17:06:59.330913+00'),
-('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-30 17:06:59.417838+00'),
-('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-30 17:06:59.974348+00'),
-('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 17:07:00.080538+00'),
-('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-30 17:07:00.170468+00'),
-('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 17:06:58.489537+00'),
-('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 17:07:00.080538+00'),
-('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 17:07:02.805539+00');
+('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-30 21:10:35.016074+00'),
+('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-30 21:10:35.179524+00'),
+('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-30 21:10:35.264067+00'),
+('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-30 21:10:35.31261+00'),
+('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-30 21:10:35.349393+00'),
+('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-30 21:10:35.397073+00'),
+('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-30 21:10:35.586697+00'),
+('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-30 21:10:35.623635+00'),
+('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-30 21:10:35.854842+00'),
+('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 21:10:36.096388+00'),
+('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-30 21:10:33.778302+00'),
+('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 21:10:34.084069+00'),
+('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-30 21:10:34.274596+00'),
+('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-30 21:10:34.388668+00'),
+('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-30 21:10:34.521016+00'),
+('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-30 21:10:34.650992+00'),
+('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-30 21:10:34.763499+00'),
+('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-30 21:10:34.814123+00'),
+('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-30 21:10:35.436632+00'),
+('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 21:10:35.484453+00'),
+('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-30 21:10:35.52481+00'),
+('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-30 21:10:34.084069+00'),
+('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-30 21:10:35.484453+00'),
+('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-30 21:10:36.096388+00');
 DELETE FROM chunk_partitions;
 INSERT INTO chunk_partitions (partition_no, tenant, dimensions) OVERRIDING SYSTEM VALUE VALUES
 ('0', NULL, NULL),
@@ -175,23 +175,23 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('9', 'Log of day 5: the lamp burned 10 hours, and the horn sounded 5 times.');
 DELETE FROM documents;
 INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, sequences, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '{"owner": 0, "active": 0, "chunker": 0, "content": 1, "readers": 1, "metadata": 1, "summaries": 1}', '2026-11-30 17:06:58.177119+00', '2026-11-30 17:06:58.177119+00'),
-('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '{"owner": 0, "active": 0, "chunker": 0, "content": 19, "readers": 19, "metadata": 19, "summaries": 0}', '2026-11-30 17:06:59.622533+00', '2026-11-30 17:06:59.622533+00'),
-('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '{"owner": 0, "active": 0, "chunker": 0, "content": 21, "readers": 21, "metadata": 21, "summaries": 0}', '2026-11-30 17:06:59.698722+00', '2026-11-30 17:06:59.698722+00'),
-('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '{"owner": 0, "active": 0, "chunker": 0, "content": 36, "readers": 25, "metadata": 36, "summaries": 0}', '2026-11-30 17:06:59.830814+00', '2026-11-30 17:07:00.41812+00'),
-('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '{"owner": 0, "active": 0, "chunker": 0, "content": 27, "readers": 27, "metadata": 27, "summaries": 0}', '2026-11-30 17:06:59.914332+00', '2026-11-30 17:06:59.914332+00'),
-('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '{"owner": 0, "active": 0, "chunker": 0, "content": 29, "readers": 0, "metadata": 29, "summaries": 0}', '2026-11-30 17:06:59.974348+00', '2026-11-30 17:06:59.974348+00'),
-('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '{"owner": 0, "active": 0, "chunker": 0, "content": 31, "readers": 31, "metadata": 31, "summaries": 0}', '2026-11-30 17:07:00.080538+00', '2026-11-30 17:07:00.080538+00'),
-('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '{"owner": 0, "active": 0, "chunker": 0, "content": 33, "readers": 33, "metadata": 33, "summaries": 0}', '2026-11-30 17:07:00.170468+00', '2026-11-30 17:07:00.170468+00'),
-('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '{"owner": 41, "active": 0, "chunker": 0, "content": 41, "readers": 41, "metadata": 41, "summaries": 0}', '2026-11-30 17:07:01.686257+00', '2026-11-30 17:07:01.686257+00'),
-('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '{"owner": 0, "active": 0, "chunker": 0, "content": 3, "readers": 3, "metadata": 3, "summaries": 0}', '2026-11-30 17:06:58.489537+00', '2026-11-30 17:06:58.489537+00'),
-('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '{"owner": 0, "active": 0, "chunker": 0, "content": 5, "readers": 5, "metadata": 5, "summaries": 0}', '2026-11-30 17:06:58.667335+00', '2026-11-30 17:06:58.667335+00'),
-('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '{"owner": 0, "active": 0, "chunker": 0, "content": 7, "readers": 7, "metadata": 7, "summaries": 0}', '2026-11-30 17:06:58.886211+00', '2026-11-30 17:06:58.886211+00'),
-('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '{"owner": 0, "active": 0, "chunker": 0, "content": 9, "readers": 9, "metadata": 9, "summaries": 0}', '2026-11-30 17:06:59.050903+00', '2026-11-30 17:06:59.050903+00'),
-('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '{"owner": 0, "active": 0, "chunker": 0, "content": 11, "readers": 11, "metadata": 11, "summaries": 0}', '2026-11-30 17:06:59.288055+00', '2026-11-30 17:06:59.288055+00'),
-('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '{"owner": 0, "active": 0, "chunker": 0, "content": 13, "readers": 13, "metadata": 13, "summaries": 0}', '2026-11-30 17:06:59.330913+00', '2026-11-30 17:06:59.330913+00'),
-('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '{"owner": 0, "active": 0, "chunker": 0, "content": 15, "readers": 15, "metadata": 15, "summaries": 0}', '2026-11-30 17:06:59.417838+00', '2026-11-30 17:06:59.417838+00'),
-('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '{"owner": 0, "active": 0, "chunker": 0, "content": 17, "readers": 17, "metadata": 17, "summaries": 0}', '2026-11-30 17:06:59.574549+00', '2026-11-30 17:06:59.574549+00');
+('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '{"owner": 0, "active": 0, "chunker": 0, "content": 1, "readers": 1, "metadata": 1, "summaries": 1}', '2026-11-30 21:10:33.778302+00', '2026-11-30 21:10:33.778302+00'),
+('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '{"owner": 0, "active": 0, "chunker": 0, "content": 19, "readers": 19, "metadata": 19, "summaries": 0}', '2026-11-30 21:10:35.179524+00', '2026-11-30 21:10:35.179524+00'),
+('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '{"owner": 0, "active": 0, "chunker": 0, "content": 21, "readers": 21, "metadata": 21, "summaries": 0}', '2026-11-30 21:10:35.264067+00', '2026-11-30 21:10:35.264067+00'),
+('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '{"owner": 0, "active": 0, "chunker": 0, "content": 36, "readers": 25, "metadata": 36, "summaries": 0}', '2026-11-30 21:10:35.349393+00', '2026-11-30 21:10:35.586697+00'),
+('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '{"owner": 0, "active": 0, "chunker": 0, "content": 27, "readers": 27, "metadata": 27, "summaries": 0}', '2026-11-30 21:10:35.397073+00', '2026-11-30 21:10:35.397073+00'),
+('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '{"owner": 0, "active": 0, "chunker": 0, "content": 29, "readers": 0, "metadata": 29, "summaries": 0}', '2026-11-30 21:10:35.436632+00', '2026-11-30 21:10:35.436632+00'),
+('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '{"owner": 0, "active": 0, "chunker": 0, "content": 31, "readers": 31, "metadata": 31, "summaries": 0}', '2026-11-30 21:10:35.484453+00', '2026-11-30 21:10:35.484453+00'),
+('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '{"owner": 0, "active": 0, "chunker": 0, "content": 33, "readers": 33, "metadata": 33, "summaries": 0}', '2026-11-30 21:10:35.52481+00', '2026-11-30 21:10:35.52481+00'),
+('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '{"owner": 41, "active": 0, "chunker": 0, "content": 41, "readers": 41, "metadata": 41, "summaries": 0}', '2026-11-30 21:10:35.854842+00', '2026-11-30 21:10:35.854842+00'),
+('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '{"owner": 0, "active": 0, "chunker": 0, "content": 3, "readers": 3, "metadata": 3, "summaries": 0}', '2026-11-30 21:10:34.084069+00', '2026-11-30 21:10:34.084069+00'),
+('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '{"owner": 0, "active": 0, "chunker": 0, "content": 5, "readers": 5, "metadata": 5, "summaries": 0}', '2026-11-30 21:10:34.274596+00', '2026-11-30 21:10:34.274596+00'),
+('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '{"owner": 0, "active": 0, "chunker": 0, "content": 7, "readers": 7, "metadata": 7, "summaries": 0}', '2026-11-30 21:10:34.388668+00', '2026-11-30 21:10:34.388668+00'),
+('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '{"owner": 0, "active": 0, "chunker": 0, "content": 9, "readers": 9, "metadata": 9, "summaries": 0}', '2026-11-30 21:10:34.521016+00', '2026-11-30 21:10:34.521016+00'),
+('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '{"owner": 0, "active": 0, "chunker": 0, "content": 11, "readers": 11, "metadata": 11, "summaries": 0}', '2026-11-30 21:10:34.650992+00', '2026-11-30 21:10:34.650992+00'),
+('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '{"owner": 0, "active": 0, "chunker": 0, "content": 13, "readers": 13, "metadata": 13, "summaries": 0}', '2026-11-30 21:10:34.763499+00', '2026-11-30 21:10:34.763499+00'),
+('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '{"owner": 0, "active": 0, "chunker": 0, "content": 15, "readers": 15, "metadata": 15, "summaries": 0}', '2026-11-30 21:10:34.814123+00', '2026-11-30 21:10:34.814123+00'),
+('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '{"owner": 0, "active": 0, "chunker": 0, "content": 17, "readers": 17, "metadata": 17, "summaries": 0}', '2026-11-30 21:10:35.016074+00', '2026-11-30 21:10:35.016074+00');
 DELETE FROM embeddings;
 INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
@@ -221,17 +221,17 @@ INSERT INTO event_versions (tenant, document_id, content_version, access_version
 DELETE FROM files;
 DELETE FROM group_members;
 INSERT INTO group_members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'ana', '2026-11-30 17:06:57.698365+00');
+('acme', 'crew', 'ana', '2026-11-30 21:10:33.384112+00');
 DELETE FROM groups;
 INSERT INTO groups (tenant, group_id, scim_id, display_name, external_id, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'b4dae15e-6a66-4697-99b0-e2315e8187f7', NULL, NULL, '2026-11-30 17:06:57.698365+00');
+('acme', 'crew', 'c661aec0-43e4-41d9-92f2-106edddf8d11', NULL, NULL, '2026-11-30 21:10:33.384112+00');
 DELETE FROM groups_with_words;
 INSERT INTO groups_with_words (tenant, token) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew'),
 ('acme', 'group:sales');
 DELETE FROM history_numbers;
 INSERT INTO history_numbers (singleton, number) OVERRIDING SYSTEM VALUE VALUES
-('true', '5309905689104785915');
+('true', '4562261212742736303');
 DELETE FROM identifier_cases;
 INSERT INTO identifier_cases (singleton, identifier_case) OVERRIDING SYSTEM VALUE VALUES
 ('true', 'fold');
@@ -241,19 +241,19 @@ INSERT INTO index_meta (singleton, embedding_space, dimensions, analyser) OVERRI
 ('true', 'exact-32', '32', 'bm25-6');
 DELETE FROM jobs;
 INSERT INTO jobs (job_no, job_id, tenant, kind, target, source, parts, sequence, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, traceparent, tracestate, created_at, started_at, ended_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'job_da3f541ab8cadb9e', 'acme', 'document.write', 'document:queued', 'api', '{content,metadata}', '35', 'key_69907ce27a0abf6f', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-30 17:07:00.284561+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 17:07:00.284561+00', NULL, NULL),
-('2', 'job_37f0f360766c9115', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-30 17:08:00.585181+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 17:07:00.585181+00', NULL, NULL);
+('1', 'job_e44d61b8d6f5a576', 'acme', 'document.write', 'document:queued', 'api', '{content,metadata}', '35', 'key_4bfd5bc99e395764', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-30 21:10:35.550869+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 21:10:35.550869+00', NULL, NULL),
+('2', 'job_5f55f9c72b8fa691', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-30 21:11:35.623635+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-30 21:10:35.623635+00', NULL, NULL);
 DELETE FROM keys;
 INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, is_token, ancestor_key_ids, allowed_groups, filter, issuer_key, is_for_job, created_at, expires_at, revoked_at, last_used_at) OVERRIDING SYSTEM VALUE VALUES
-('key_43b59e7d7708eff7', 'beta', E'\\xd7c39c7ab8c5a4ad8a247e57667e71daac81eede3c451fdfa84fec57a6f295c5', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.56135+00', NULL, NULL, '2026-11-30 17:07:00.157363+00'),
-('key_69907ce27a0abf6f', 'acme', E'\\x77990a4f5cbd85bd84a3ef6bbb00dc06d4e48e1b299cf251f87a64f88fcebc4b', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.357532+00', NULL, NULL, '2026-11-30 17:07:00.564114+00'),
-('key_6bc048d17e9c376d', 'acme', E'\\x5868e4d32b2fd216ba54752e7931ed97f48e4a215a252a12aaae9724a6fd9579', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.397526+00', NULL, NULL, '2026-11-30 17:07:00.360399+00'),
-('key_918f5feb4e3f6a8b', 'beta', E'\\xb8f199f8d83662e5e727c6977979cea207c22d8d84974589d8517e8f82cb7e63', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:07:00.875988+00', NULL, NULL, '2026-11-30 17:07:00.913413+00'),
-('key_93eab7046c88ace2', 'acme', E'\\x38a71fcd327bc0321967fc5be855dacc8bd2bdcd2bd5593849827cb00efa0dac', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:06:57.503869+00', NULL, NULL, NULL),
-('key_a1450f94b7aafaa3', 'acme', E'\\xde8437ff1f08b408e82378ab086c6cca437e64fc5b0933c03201e221a3b50d1b', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 17:07:00.724974+00', NULL, NULL, '2026-11-30 17:07:00.808622+00');
+('key_4bfd5bc99e395764', 'acme', E'\\xb75f3c85423cac03dc55b2890875ae0e59507ab97ca0f16d668b5bf42264f5f8', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:33.218147+00', NULL, NULL, '2026-11-30 21:10:35.61729+00'),
+('key_61bb759f57290ccc', 'acme', E'\\x8239496b0919eff0c7a29c840eeb95c5c419f263110023566a2bb5f0b27f4883', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:33.260983+00', NULL, NULL, '2026-11-30 21:10:35.560357+00'),
+('key_638a984b1081989c', 'beta', E'\\x889f95df7ea5a86b5b804ce83f830e07c67ad2ab5c94e6232d6125f555e07b62', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:33.31359+00', NULL, NULL, '2026-11-30 21:10:35.507471+00'),
+('key_6644fd375edceefc', 'beta', E'\\x108a4d88f3e495364e1b53d2d77acce071ef2c2754e58ca428cdf5712b0ea63a', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:35.683242+00', NULL, NULL, '2026-11-30 21:10:35.690849+00'),
+('key_bffdb9bce413710c', 'acme', E'\\xe75414145b9abb6ac56cb06fc03d6b4dc3b0c7fe400f1ddd8a2162b91b89de74', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:35.658976+00', NULL, NULL, '2026-11-30 21:10:35.670479+00'),
+('key_e02b72a5f04d6aae', 'acme', E'\\x45217687c6225e72f429418f9c4b334f2d9b33492133d28415b46a5767efc2c2', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-30 21:10:33.294545+00', NULL, NULL, NULL);
 DELETE FROM noted_histories;
 INSERT INTO noted_histories (history, number) OVERRIDING SYSTEM VALUE VALUES
-('134abdb43c47189', '1');
+('1798661ae3b0859f', '1');
 DELETE FROM openfga_members;
 DELETE FROM openfga_readers;
 DELETE FROM openfga_stores;
@@ -269,10 +269,10 @@ INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
 DELETE FROM read_leases;
 DELETE FROM removed_documents;
 INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-30 17:07:00.585181+00');
+('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-30 21:10:35.623635+00');
 DELETE FROM replicated_history;
 INSERT INTO replicated_history (singleton, history, is_settled, lease_s_max) OVERRIDING SYSTEM VALUE VALUES
-('true', '134abdb43c47189', 'true', '0');
+('true', '1798661ae3b0859f', 'true', '0');
 DELETE FROM restricted_words;
 INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew', 'burned', '785'),
@@ -281,27 +281,27 @@ INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM
 ('acme', 'group:crew', 'lamp', '785'),
 ('acme', 'group:crew', 'sounded', '785'),
 ('acme', 'group:crew', 'times', '785'),
-('acme', 'group:sales', 'burned', '788'),
-('acme', 'group:sales', 'horn', '788'),
-('acme', 'group:sales', 'hours', '788'),
-('acme', 'group:sales', 'lamp', '788'),
-('acme', 'group:sales', 'sounded', '788'),
-('acme', 'group:sales', 'times', '788');
+('acme', 'group:sales', 'burned', '787'),
+('acme', 'group:sales', 'horn', '787'),
+('acme', 'group:sales', 'hours', '787'),
+('acme', 'group:sales', 'lamp', '787'),
+('acme', 'group:sales', 'sounded', '787'),
+('acme', 'group:sales', 'times', '787');
 DELETE FROM revisions_before;
 INSERT INTO revisions_before (tenant, history, revision, number) OVERRIDING SYSTEM VALUE VALUES
-('acme', '134abdb43c47189', '0', '2'),
-('beta', '134abdb43c47189', '0', '4'),
-('public', '134abdb43c47189', '0', '3');
+('acme', '1798661ae3b0859f', '0', '2'),
+('beta', '1798661ae3b0859f', '0', '4'),
+('public', '1798661ae3b0859f', '0', '3');
 DELETE FROM search_statistics;
 DELETE FROM semantic_counts;
 DELETE FROM source_origins;
 DELETE FROM sources;
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers, may_publish, pending_removals, confirmed_removals, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:58.177119+00'),
-('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:07:01.686257+00'),
-('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:58.667335+00'),
-('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:59.050903+00'),
-('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 17:06:59.974348+00');
+('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 21:10:33.778302+00'),
+('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 21:10:35.854842+00'),
+('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 21:10:34.274596+00'),
+('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 21:10:34.521016+00'),
+('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-30 21:10:35.436632+00');
 DELETE FROM strategies;
 DELETE FROM subscription_events;
 DELETE FROM subscription_webhooks;
@@ -309,9 +309,9 @@ DELETE FROM subscriptions;
 DELETE FROM suspended_subjects;
 DELETE FROM tenants;
 INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, analyser, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'acme', '2026-11-30 17:06:57.24781+00', 'false', '20', '2', '10', '55', '134abdb43c47189', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
-('beta', 'beta', '2026-11-30 17:06:57.295489+00', 'false', '3', '1', '3', '7', '134abdb43c47189', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
-('public', 'What every tenant may read', '2026-11-30 17:06:55.353128+00', 'false', '4', '0', '0', '0', '134abdb43c47189', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
+('acme', 'acme', '2026-11-30 21:10:33.133181+00', 'false', '20', '2', '10', '55', '1798661ae3b0859f', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
+('beta', 'beta', '2026-11-30 21:10:33.195604+00', 'false', '3', '1', '3', '7', '1798661ae3b0859f', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
+('public', 'What every tenant may read', '2026-11-30 21:10:32.404075+00', 'false', '4', '0', '0', '0', '1798661ae3b0859f', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
 DELETE FROM usage;
 INSERT INTO usage (tenant, day, operation, source, tokens, cost, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
 ('acme', '2026-11-30', 'ingest', 'api', '0', '0', '7', '0'),

@@ -806,6 +806,7 @@ class BatchLine(TypedDict):
     active: NotRequired[bool | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
+    revision: NotRequired[int | None]
     document_id: str
 
 
@@ -827,6 +828,7 @@ class DocumentBody(TypedDict):
     active: NotRequired[bool | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
+    revision: NotRequired[int | None]
 
 
 class BatchLineAnswer(TypedDict):
@@ -976,6 +978,7 @@ class DocumentAnswer(TypedDict):
     created_at: str
     updated_at: str
     text: str
+    revision: NotRequired[int | None]
     chunks: NotRequired[list[DocumentChunkAnswer] | None]
     tenant: NotRequired[str | None]
 

@@ -182,7 +182,8 @@ SIGNATURES: Mapping[str, Signature] = {
             language text
         """,
         "search_documents.get_of": f"""
-            {_FILTER}, text, boolean, text, boolean, boolean -> {_DOCUMENT}, chunk_rows jsonb
+            {_FILTER}, text, boolean, text, boolean, boolean -> {_DOCUMENT}, chunk_rows jsonb,
+            revision bigint
         """,
     }.items()
 }
