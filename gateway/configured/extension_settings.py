@@ -68,7 +68,8 @@ def report(settings: Settings, own: Mapping[str, BaseModel]) -> SettingReport:
         its_fields = fields_of(name, settings.extensions_off)
         origins |= setting_sources.origins(its_fields, environ, name)
     unknown = setting_sources.unknown_variables(known, environ, off)
-    return SettingReport(differing, origins, unknown, list(_unused(known, off)))
+    unused = [*_unused(known, off), *_unrecorded(settings)]
+    return SettingReport(differing, origins, unknown, unused)
 
 
 def _read(name: str, names_off: str) -> BaseModel:
@@ -91,3 +92,10 @@ def _unused(known: Mapping[str, FieldInfo], off: set[str]) -> Iterator[str]:
         yield f"{name} is not used: the extension {extension} is off"
     for extension in sorted(off.intersection(setting_sources.extension_tables(os.environ))):
         yield f"the table extensions.{extension} is not used: the extension is off"
+
+
+def _unrecorded(settings: Settings) -> Iterator[str]:
+    extensions = switched_on(settings.extensions_off).values()
+    if settings.audit_log != "off" and not any(each.access_log for each in extensions):
+        recorded = f"NEARHIT_AUDIT_LOG={settings.audit_log} records changes alone"
+        yield f"{recorded}: no extension is on that records reads and refused requests"

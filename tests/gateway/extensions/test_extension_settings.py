@@ -136,6 +136,19 @@ async def test_a_number_that_no_statement_can_take_is_refused(variable: str) -> 
     assert f"NEARHIT_{variable}: Input should be less than or equal to " in said
 
 
+@pytest.mark.parametrize("recorded", ["all", "changes"])
+async def test_an_audit_log_that_nothing_tells_of_reads_says_so(recorded: str) -> None:
+    off = {"NEARHIT_EXTENSIONS_OFF": "access_log", "NEARHIT_AUDIT_LOG": recorded}
+
+    (unused,) = json.loads(await succeeds(off, "config", "check", "--json"))["unused"]
+    silent = json.loads(
+        await succeeds(off | {"NEARHIT_AUDIT_LOG": "off"}, "config", "check", "--json")
+    )
+
+    assert unused.startswith(f"NEARHIT_AUDIT_LOG={recorded} records changes alone")
+    assert silent["unused"] == []
+
+
 async def test_what_is_switched_off_makes_its_settings_unused_and_refuses_none(
     tmp_path: Path,
 ) -> None:
