@@ -7,6 +7,7 @@ import { filterForm, pager, shownOf, table } from "./lists.js";
 import { badge, copyButton, empty, field, formatInstant, formatNumber, note, submit } from "./ui.js";
 
 const SHOWN_DOCUMENTS = 5;
+const SHOWN_CHARACTERS = 200; // of what else a row tells
 const HASH_CHARACTERS = 12;
 const KINDS = { "search.as": "warn", "access.denied": "bad", "documents.remove": "warn", "log.prune": "warn" };
 
@@ -100,12 +101,12 @@ function rowTable(page, number) {
 /** documents: a list of those that were seen, or what happened to each. */
 function details({ documents = [], first: _first, last: _last, ...others }) {
   const entries = Array.isArray(documents) ? documents.map((id) => [id, ""]) : Object.entries(documents);
-  const told = Object.entries(others).filter(([, value]) => value?.length !== 0).map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const told = Object.entries(others).filter(([, value]) => value?.length !== 0).map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
   return h(
     "div",
     { class: "piece" },
     entries.slice(0, SHOWN_DOCUMENTS).map(([id, change]) => h("div", {}, documentLink(id), change && h("span", { class: "muted" }, ` ${typeof change === "string" ? change : JSON.stringify(change)}`))),
     entries.length > SHOWN_DOCUMENTS && h("div", { class: "muted small" }, `and ${formatNumber(entries.length - SHOWN_DOCUMENTS)} more`),
-    told.length > 0 && h("div", { class: "muted small" }, told.join(", ")),
+    told && h("div", { class: "muted small" }, told.length <= SHOWN_CHARACTERS ? told : h("details", {}, h("summary", {}, `${told.slice(0, SHOWN_CHARACTERS)} …`), told)),
   );
 }

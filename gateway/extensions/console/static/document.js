@@ -6,7 +6,7 @@ import { fill, h, marked } from "./dom.js";
 import { table } from "./lists.js";
 import { markdown } from "./markdown.js";
 import { sharing } from "./readers.js";
-import { isAdmin, isOn, isWriter } from "./session.js";
+import { isAdmin, isOn, mayChange } from "./session.js";
 import { announce, badge, confirmDialog, countOf, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
@@ -26,7 +26,7 @@ export function documentView(stored, etag, { revision, reload, edit, fields, pas
         "div",
         { class: "row spread" },
         h("h2", {}, stored.title || stored.document_id),
-        isWriter() &&
+        mayChange(stored) &&
           h(
             "div",
             { class: "row" },
@@ -60,9 +60,16 @@ function facts(stored, etag, revision) {
     row("Length", `${formatNumber(stored.text.length)} characters`),
     row("First stored", formatInstant(stored.created_at)),
     row("Last changed", formatInstant(stored.updated_at)),
-    row("Version", [h("code", {}, etag?.replaceAll('"', "") ?? "unknown"), revision && [h("span", { class: "muted" }, ", read at revision "), h("code", {}, revision)]]),
+    row("Revision", revisionOf(stored, revision)),
+    row("Version", h("code", {}, etag?.replaceAll('"', "") ?? "unknown")),
     !stored.active && row("State", badge("inactive: no search finds it", "warn")),
   );
+}
+
+/** Of the document's last change; the tenant's newest one is that of the last change of any document. */
+function revisionOf(stored, newest) {
+  const own = stored.revision === undefined ? h("span", { class: "muted" }, "older than the last 10,000") : h("code", {}, formatNumber(stored.revision));
+  return [own, newest && h("span", { class: "muted" }, ` of ${formatNumber(Number.parseInt(newest, 10))} in the tenant`)];
 }
 
 const relations = (byName) =>
@@ -190,7 +197,7 @@ function explained(data) {
     note(
       data.can_read ? "good" : "bad",
       h("strong", {}, data.can_read ? `${data.subject} can read it` : `${data.subject} cannot read it`),
-      data.can_read && h("span", {}, `in the scopes ${data.scopes.join(", ")}`),
+      data.can_read && h("span", {}, `in the scope${data.scopes.length === 1 ? "" : "s"} ${data.scopes.join(", ")}`),
     ),
     table(
       "Its owner and readers",

@@ -6,7 +6,7 @@ import { documentView } from "./document.js";
 import { editor } from "./editor.js";
 import { chooser, filterForm, pager, rowByRow, shownOf, table } from "./lists.js";
 import { shareSeveral } from "./readers.js";
-import { isWriter } from "./session.js";
+import { isWriter, mayChange } from "./session.js";
 import { upload } from "./upload.js";
 import { announce, badge, confirmDialog, countOf, empty, load } from "./ui.js";
 
@@ -61,8 +61,8 @@ function showList(content, fields, signal) {
     { fields, chosen: form.filter },
   );
   const several = isWriter() ? chooser(nameOf, [
-    { label: "Share", isFor: () => true, act: (rows) => shareSeveral(rows, pages.show) },
-    { label: "Delete", kind: "danger", isFor: () => true, act: (rows) => remove(rows, pages) },
+    { label: "Share", isFor: mayChange, act: (rows) => shareSeveral(rows, pages.show) },
+    { label: "Delete", kind: "danger", isFor: mayChange, act: (rows) => remove(rows, pages) },
   ]) : null;
   const actions = isWriter() && [
     h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),

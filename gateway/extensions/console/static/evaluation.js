@@ -44,10 +44,13 @@ export function render(content, { signal }) {
     kept.typed = asked.read();
     const judged = readQuestions(questions.value);
     const chosen = [OWN, ...readSettings(settings.value)];
-    const done = h("progress", { max: judged.length * chosen.length, value: 0, "aria-label": "Answers" });
-    fill(results, done);
+    const all = judged.length * chosen.length;
+    const done = h("progress", { max: all, value: 0, "aria-label": "Answers" });
+    const told = h("p", { class: "muted small" }, `0 of ${formatNumber(all)} answers`);
+    fill(results, told, done);
+    const count = (more) => fill(told, `${formatNumber((done.value += more))} of ${formatNumber(all)} answers`);
     try {
-      const ask = (setting) => answersTo(judged, setting, Number(depth.value), (count) => (done.value += count), signal);
+      const ask = (setting) => answersTo(judged, setting, Number(depth.value), count, signal);
       const answers = [];
       for (const setting of chosen) answers.push(await ask(setting));
       const { data } = await call("POST", "/v1/evaluation/comparison", { body: { settings: answers.map(valuesOf) }, signal });

@@ -25,7 +25,7 @@ export function table(caption, columns, rows, several = null) {
   return several ? [scroll, boxes.actions] : scroll;
 }
 
-const COUNTED_MAX = 10_000; // of a list's total, which tells no more
+export const COUNTED_MAX = 10_000; // of a list's total, which tells no more
 
 /** How many rows the page shows, and of how many. page: what a `pager` fetches; its `total` may be absent. */
 export function shownOf(rows, noun, { cursor, total }, number = 1) {

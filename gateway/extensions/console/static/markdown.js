@@ -191,10 +191,10 @@ function readTable(lines, at, context) {
   const head = cellsOf(lines[at]);
   if (head.length !== columns.length || head.length > COLUMNS_MAX) return null;
   const row = (cells, tag) =>
-    h("tr", {}, columns.map((kind, index) => h(cells[index]?.text ? tag : "td", { class: kind, dir: "auto" }, cells[index] && inline([cells[index]], context))));
+    h("tr", {}, columns.map((kind, index) => h(cells[index]?.text ? tag : "td", { class: kind }, cells[index] && inline([cells[index]], context))));
   const body = [];
   for (at += 2; at < lines.length && !isBlank(lines[at]) && !beginsBlock(lines[at]); at += 1) body.push(cellsOf(lines[at]));
-  return [h("table", {}, h("thead", {}, row(head, "th")), h("tbody", {}, body.map((cells) => row(cells, "td")))), at];
+  return [h("table", { dir: "auto" }, h("thead", {}, row(head, "th")), h("tbody", {}, body.map((cells) => row(cells, "td")))), at];
 }
 
 function cellsOf(line) {

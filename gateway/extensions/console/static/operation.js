@@ -9,7 +9,7 @@ import { TIERS, percentile, periodsOf } from "./insight.js";
 import { table } from "./lists.js";
 import { follow } from "./live.js";
 import { isOn } from "./session.js";
-import { badge, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select } from "./ui.js";
+import { badge, countOf, empty, field, formatBytes, formatInstant, formatNumber, load, note, problemNote, select } from "./ui.js";
 
 const DAY_MS = 86_400_000;
 // Others change with each reading, and the page would be drawn anew.
@@ -59,7 +59,7 @@ const facts = (...rows) => h("dl", { class: "facts" }, rows.map(([label, value])
 
 function stateCard(version, { problem, warm, redis }, total) {
   const failures = total("nearhit_cache_events_total", { event: "unavailable" });
-  const outages = failures ? badge(`${formatNumber(failures)} ${failures === 1 ? "call" : "calls"} failed`, "warn") : badge("no call failed", "good");
+  const outages = [badge("answers", "good"), failures > 0 && h("span", { class: "muted" }, ` ${countOf(failures, "call")} failed since the start`)];
   return card(
     "This gateway",
     facts(
@@ -67,7 +67,7 @@ function stateCard(version, { problem, warm, redis }, total) {
       ["PostgreSQL", problem ? badge("does not answer", "bad") : badge("answers", "good")],
       ["Redis", redis ? badge(redis, "bad") : outages],
       ["Warm", problem ? "unknown" : warm ? "all is loaded" : "still loading: first calls take longer"],
-      ["Shards in memory", `${formatNumber(total("nearhit_resident_shards"))} of ${formatBytes(total("nearhit_resident_shards_size_bytes"))}`],
+      ["Shards in memory", `${formatNumber(total("nearhit_resident_shards"))}, together ${formatBytes(total("nearhit_resident_shards_size_bytes"))}`],
       ["Answers to searches", formatNumber(total("nearhit_search_answers_total"))],
       ["Without a hit", formatNumber(total("nearhit_search_answers_total", { outcome: "empty" }))],
       ["Of low confidence", formatNumber(total("nearhit_search_answers_total", { outcome: "low_confidence" }))],
@@ -135,7 +135,7 @@ function latencyCharts(counts, step) {
       ],
       tiers.map(({ name, label }) => ({ label, of: counts.filter((count) => count.tier === name) })),
     ),
-    h("div", { class: "columns" }, tiers.map(({ name, label }) => {
+    h("div", { class: "columns charts" }, tiers.map(({ name, label }) => {
       const rows = timesOf(step).map(({ start, ...row }) => ({ ...row, values: shares(counts.filter((count) => count.tier === name && Date.parse(count.start) === start)) }));
       return columnChart({ title: `Answers ${label}, in ms`, series: SHARES, rows, isNested: true });
     })),

@@ -3,7 +3,7 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { rowByRow } from "./lists.js";
-import { isWriter } from "./session.js";
+import { mayChange } from "./session.js";
 import { announce, announceProblem, badge, checkbox, countOf, field, listOf, openDialog, submit } from "./ui.js";
 
 const SHOWN_READERS = 20; // that the dialog offers to take away
@@ -110,7 +110,7 @@ export function sharing(stored, reload) {
       "li",
       { class: "row" },
       badge(reader, reader === "public" ? "warn" : "accent"),
-      isWriter() && h("button", { type: "button", class: "plain", "aria-label": `Revoke ${reader}`, onclick: () => submit(form, place, () => revoke(reader)) }, "Revoke"),
+      mayChange(stored) && h("button", { type: "button", class: "plain", "aria-label": `Revoke ${reader}`, onclick: () => submit(form, place, () => revoke(reader)) }, "Revoke"),
     );
   const form = h(
     "form",
@@ -126,6 +126,6 @@ export function sharing(stored, reload) {
     h("h2", {}, "Who may read it"),
     h("p", {}, "Owner: ", stored.owner ?? "nobody"),
     stored.readers.length ? h("ul", { class: "chips" }, stored.readers.map(chip)) : h("p", { class: "muted" }, "Shared with nobody."),
-    isWriter() && h("details", {}, h("summary", {}, "Share or change the owner"), form),
+    mayChange(stored) && h("details", {}, h("summary", {}, "Share or change the owner"), form),
   );
 }

@@ -10,6 +10,8 @@ let caller = null;
 export const currentCaller = () => caller;
 export const isAdmin = () => caller?.roles.includes("admin") ?? false;
 export const isWriter = () => isAdmin() || (caller?.roles.includes("writer") ?? false);
+/** Whether the caller may change, share and delete the document, which it may read. */
+export const mayChange = ({ owner }) => isAdmin() || (isWriter() && owner === caller.subject);
 /** Whether an extension of the gateway is on; what is off answers 404. */
 export const isOn = (extension) => document.documentElement.dataset.extensions.split(" ").includes(extension);
 export const isOperator = () => caller?.is_operator ?? false;

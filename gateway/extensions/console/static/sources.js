@@ -2,7 +2,7 @@
 
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
-import { table } from "./lists.js";
+import { COUNTED_MAX, table } from "./lists.js";
 import { follow } from "./live.js";
 import { publicDocuments } from "./public-documents.js";
 import { isOn } from "./session.js";
@@ -98,8 +98,8 @@ function sourceTable(sources, ask) {
     [
       { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
       { label: "State", cell: (row) => [row.kind ? badge(row.state.replaceAll("_", " "), STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error), row.pending_removals && h("div", { class: "small" }, missing(row))] },
-      { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : h("span", { class: "muted" }, "on request")) },
-      { label: "Last read", cell: (row) => h("span", {}, formatInstant(row.last_run_at), h("div", { class: "muted small" }, formatCounts(row.counts))) },
+      { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : row.kind && h("span", { class: "muted" }, "on request")) },
+      { label: "Last read", cell: (row) => row.kind && h("span", {}, formatInstant(row.last_run_at), h("div", { class: "muted small" }, formatCounts(row.counts))) },
       { label: "", cell: (row) => actions(row, ask) },
     ],
     sources,
@@ -128,7 +128,7 @@ function actions(row, ask) {
     row.kind && act(row.state === "paused" ? "Resume" : "Pause", () => quick("Saved", () => call("PUT", path, { body: bodyOf(row, { paused: row.state !== "paused" }) }))),
     row.kind && row.pending_removals && act("Remove missing", () => confirmRemovals(row, ask), "danger"),
     row.kind && act("Change", () => configure(row, ask)),
-    act("Delete", () => remove(row, ask), "danger"),
+    act("Delete", () => remove(row, ask).catch(announceProblem), "danger"),
   );
 }
 
@@ -141,7 +141,11 @@ const bodyOf = (row, changes) => ({
   ...changes,
 });
 
-const lastReading = (row) => (row.last_run_at ? `Its last reading found ${documents(row.counts.documents ?? 0)}. ` : "");
+/** How many documents of the source the caller may read: others may have more there. */
+async function readable({ source }) {
+  const { total } = (await call("GET", "/v1/documents", { query: { source, total: true, limit: 1 } })).data;
+  return total > COUNTED_MAX ? `more than ${documents(COUNTED_MAX)}` : documents(total);
+}
 
 const documents = (number) => `${formatNumber(number)} document${number === 1 ? "" : "s"}`;
 
@@ -161,10 +165,10 @@ function confirmRemovals(row, ask) {
   });
 }
 
-function remove(row, ask) {
+async function remove(row, ask) {
   confirmDialog({
     title: `Delete the source ${row.source}?`,
-    text: `All of its documents are deleted, whoever owns them. ${lastReading(row)}This can't be undone.`,
+    text: `You may read ${await readable(row)} of it. All are deleted, whoever owns them and may read them. This can't be undone.`,
     action: "Delete",
     typed: row.source,
     run: async () => {

@@ -80,7 +80,7 @@ async def test_names_are_text_and_axe_finds_nothing(
     assert width <= PHONE["width"]
 
 
-async def test_long_details_are_not_cut_off(console: Console, admin: Caller) -> None:
+async def test_long_details_are_folded_and_not_cut_off(console: Console, admin: Caller) -> None:
     """The row is one of many passages, which a log has only after some time."""
     name = "x" * 200
     row = {
@@ -94,6 +94,7 @@ async def test_long_details_are_not_cut_off(console: Console, admin: Caller) -> 
     await console.open(admin.key, "#/audit")
 
     await expect(page.locator("tbody")).to_contain_text(f'chunks: {{"{name}"')
+    await expect(page.locator("td details")).not_to_have_attribute("open", "")
     wider = await page.locator(".scroll").evaluate("it => it.scrollWidth - it.clientWidth")
     assert wider <= 0
     assert await console.violations() == []

@@ -109,7 +109,7 @@ async def test_an_admin_sees_how_often_each_chunk_was_found(
     found = console.page.locator("tbody tr").filter(has=console.page.locator(".piece"))
     await expect(found.filter(has_text="noon").locator("td").first).to_contain_text("1 time")
     await expect(found.filter(has_text="keeper").first.locator("td").first).to_have_text("never")
-    await expect(console.page.locator(".facts")).to_contain_text("read at revision 1")
+    await expect(console.page.locator(".facts")).to_contain_text("1 of 1 in the tenant")
     assert hit["text"].endswith("noon.")
     assert await console.violations() == []
 
@@ -297,19 +297,20 @@ async def test_deleting_asks_first(console: Console, ana: Caller) -> None:
     problem(await ana.call("GET", "/v1/documents/leave"), 404)
 
 
-async def test_a_reader_is_offered_nothing_that_it_may_not_do_and_told_of_nothing_else(
-    console: Console, gateway: Gateway, ana: Caller
+@pytest.mark.parametrize("roles", [["reader"], ["reader", "writer"]])
+async def test_who_does_not_own_a_document_is_offered_nothing_that_it_may_not_do_with_it(
+    console: Console, gateway: Gateway, ana: Caller, roles: list[str]
 ) -> None:
     await ana.put("secret", "Annual leave.")
     await ana.put("leave", "20 days", readers=["tenant"])
-    eve = await gateway.caller("eve", roles=["reader"])
+    eve = await gateway.caller("eve", roles=roles)
     await console.open(eve.key, "#/documents/secret")
     await expect(console.page.get_by_role("alert")).to_contain_text("does not exist")
 
     await console.page.goto(f"{console.url}/console#/documents/leave")
     await expect(console.page.locator(".document-text")).to_have_text("20 days")
 
-    for name in ("Edit", "Delete", "Save readers", "Explain"):
+    for name in ("Edit", "Delete", "Revoke", "Save readers", "Explain"):
         await expect(console.page.get_by_role("button", name=name)).to_have_count(0)
 
 

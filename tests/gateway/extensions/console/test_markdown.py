@@ -148,6 +148,23 @@ async def test_what_callers_wrote_runs_nothing_loads_nothing_and_leads_only_to_t
     assert await console.violations() == []
 
 
+async def test_columns_go_from_right_to_left_where_their_words_do(
+    console: Console, ana: Caller
+) -> None:
+    text = await show(console, ana, "| النوع | الأيام |\n|---|---|\n| سنوية | 25 |")
+
+    cells = await text.locator("th").evaluate_all("cells => cells.map(cell => cell.offsetLeft)")
+    assert cells[0] > cells[1]
+    left, right = await text.evaluate(
+        """text => {
+            const [box, table] = [text, text.querySelector("table")]
+                .map(node => node.getBoundingClientRect());
+            return [table.left - box.left, box.right - table.right];
+        }"""
+    )
+    assert right < left
+
+
 @pytest.mark.thorough
 async def test_no_text_is_too_deep(console: Console, ana: Caller) -> None:
     text = await show(console, ana, DEEP[:150_000] + "> " * 500 + "end")

@@ -240,7 +240,7 @@ async def test_a_mistake_is_told_by_the_page_or_the_gateway(console: Console, an
 async def test_axe_finds_nothing_with_hits_and_options_open_and_on_a_phone_nothing_is_cut_off(
     console: Console, ana: Caller, scheme: str
 ) -> None:
-    await ana.put("leave", LEAVE)
+    await ana.put("leave", LEAVE, source="o" * 60)
     await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     await console.open(ana.key)
     await console.page.get_by_text("Scopes, filter and ranking").click()

@@ -233,7 +233,7 @@ async def test_operation_shows_the_processes_and_how_long_searches_of_all_tenant
     await expect(row.first).to_contain_text("alive")
     await expect(row.first).to_contain_text(VERSION)
     await expect(state).to_contain_text("PostgreSQLanswers")
-    await expect(state).to_contain_text(re.compile(r"Shards in memory[0-9,]+ of [0-9]"))
+    await expect(state).to_contain_text(re.compile(r"Shards in memory[0-9,]+, together [0-9]"))
     await expect(page.get_by_role("region", name="Jobs of all tenants")).to_contain_text("Waiting")
     rows = latencies.locator("table").first.get_by_role("rowheader")
     await expect(rows).to_contain_text(["from memory", "computed"])

@@ -197,7 +197,7 @@ class TestSources:
         await expect(console.page.locator("tbody")).to_contain_text("documents 1")
         await console.page.get_by_role("button", name="Delete handbook").click()
         dialog = console.page.get_by_role("dialog")
-        await expect(dialog).to_contain_text("Its last reading found 1 document.")
+        await expect(dialog).to_contain_text("You may read 1 document of it.")
         await console.page.keyboard.press("Enter")
         await expect(dialog.get_by_role("alert")).to_contain_text("Type handbook to confirm")
         await dialog.get_by_label("Type handbook to confirm").fill("handbook")
