@@ -162,7 +162,7 @@ function latencyCard({ latencies }) {
     h("h2", {}, "Latency in the gateway"),
     latencies.length
       ? table(
-          "So many of the answers took at most this time",
+          "So many of the answers took at most this time; some, such as those of a batch, are not measured one by one",
           [
             { label: "Answers", cell: (each) => each.label },
             { label: "Count", isNumber: true, cell: (each) => formatNumber(each.count) },
