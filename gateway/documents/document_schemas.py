@@ -46,7 +46,7 @@ class DocumentBody(Body):
     chunker: ChunkerName | None = Field(
         None,
         description="how the text is split into chunks: structure, characters:1000/200, "
-        "tokens:500/50, messages:10, whole or model; default for a new document: structure",
+        "tokens:500/50, messages:10, turns, whole or model; default for a new document: structure",
     )
     summaries: Summaries | None = Field(
         None,

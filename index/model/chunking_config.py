@@ -4,6 +4,7 @@ structure             where its headings, paragraphs and sentences allow
 characters:1000/200   of at most 1,000 characters, of which 200 are the end of the one before
 tokens:500/50         of 500 tokens, of which 50 are the end of the one before
 messages:10           of 10 messages of a conversation
+turns                 one message, under the message before it
 whole                 one chunk, of a text up to 8,000 characters; a longer one as `structure`
 model                 as a language model finds best
 
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-Kind = Literal["structure", "characters", "tokens", "messages", "whole", "model"]
+Kind = Literal["structure", "characters", "tokens", "messages", "turns", "whole", "model"]
 
 DEFAULT = "structure"
 MODEL = "model"
@@ -38,6 +39,7 @@ SIZES: Mapping[Kind, ChunkSizes | None] = {
     "characters": ChunkSizes(1_000, 200, 100, 8_000),
     "tokens": ChunkSizes(500, 50, 16, 8_000),
     "messages": ChunkSizes(10, 0, 1, 1_000),
+    "turns": None,
     "whole": None,
     "model": None,
 }

@@ -190,7 +190,7 @@ MetadataValue = Annotated[
 ]
 Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
 _CHUNKER_PATTERN = (
-    "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
+    "^(structure|turns|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
 )
 ChunkerName = Annotated[
     str,

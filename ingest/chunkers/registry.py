@@ -17,6 +17,8 @@ def chunks(text: str, name: str) -> list[Chunk]:
             return tokens.chunks(text, config.size, config.overlap)
         case "messages":
             return messages.chunks(text, config.size, config.overlap)
+        case "turns":
+            return messages.turns(text)
         case "whole":
             return whole.chunks(text)
         case "structure" | "model":

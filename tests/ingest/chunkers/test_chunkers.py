@@ -24,6 +24,7 @@ NAMES = [
     "tokens:16/8",
     "messages",
     "messages:3/1",
+    "turns",
 ]
 words = st.text("abcdé海🎉", min_size=1, max_size=30)
 lines = st.lists(words, min_size=1, max_size=40).map(" ".join)
@@ -161,6 +162,50 @@ def test_a_window_of_long_messages_has_fewer_of_them(sizes: list[int], size: int
     assert all(len(chunk.text.split("\n\n")) <= size for chunk in found)
 
 
+def test_a_turn_is_a_chunk_below_the_end_of_the_turn_before_it() -> None:
+    long = "**Rui**: " + "word " * 100
+
+    first, second, third, fourth = messages.turns(
+        f"**Ana**: Who, Rui?\n\n{long}and where?\n\n**Ana**: {long}\n\n**Rui**: I see."
+    )
+
+    assert (first.text, first.headings) == ("**Ana**: Who, Rui?", ())
+    assert second.headings == ("**Ana**: Who, Rui?",)
+    (question,), (statement,) = third.headings, fourth.headings
+    assert question == "word " * 21 + "and where?"
+    assert len(question) <= messages.QUESTION_CHARACTERS_MAX
+    assert statement == " ".join(["word"] * 12)
+    assert len(statement) <= messages.STATEMENT_CHARACTERS_MAX
+
+
+@given(st.text(st.sampled_from("ab ?。"), max_size=300))
+def test_the_end_of_a_turn_is_short_and_not_empty(said: str) -> None:
+    *_, last = messages.turns(f"**Ana**: {said}\n\n**Rui**: Yes.")
+
+    (before,) = last.headings
+    assert 0 < len(before) <= messages.QUESTION_CHARACTERS_MAX
+
+
+def test_an_appended_turn_is_one_chunk_more() -> None:
+    spoken = [f"**Ana**: number {number}" for number in range(25)]
+
+    before, after = (
+        messages.turns("\n\n".join(each)) for each in (spoken, [*spoken, "**Rui**: yes"])
+    )
+
+    assert before == after[:-1]
+
+
+def test_a_replaced_turn_is_in_no_chunk_and_above_none() -> None:
+    found = messages.turns("**Ana**: Hi.\n\n~~**Ana**: I live in Porto.~~\n\n**Rui**: I see.")
+
+    assert [(chunk.text, chunk.headings) for chunk in found] == [
+        ("**Ana**: Hi.", ()),
+        ("**Rui**: I see.", ()),
+    ]
+    assert len(messages.turns("~~~\na fence\n~~~")) == 1
+
+
 def test_whole_is_one_chunk_unless_no_embedder_could_read_it() -> None:
     assert [chunk.text for chunk in whole.chunks("# Q\n\nA.\n\nB.\n")] == ["# Q\n\nA.\n\nB."]
     assert whole.chunks(" \n") == []
@@ -176,6 +221,7 @@ def test_whole_is_one_chunk_unless_no_embedder_could_read_it() -> None:
         ("tokens", chunking_config.ChunkingConfig("tokens", 500, 50)),
         ("tokens:512/0", chunking_config.ChunkingConfig("tokens", 512, 0)),
         ("messages", chunking_config.ChunkingConfig("messages", 10, 0)),
+        ("turns", chunking_config.ChunkingConfig("turns")),
         ("whole", chunking_config.ChunkingConfig("whole")),
         ("model", chunking_config.ChunkingConfig("model")),
     ],
