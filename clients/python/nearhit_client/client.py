@@ -276,6 +276,22 @@ class Client(Transport):
         """Check whether passages that the caller was given before still hold."""
         return self.call("POST", "/v1/context/check", body=fields, headers=headers, repeats=True)
 
+    def put_session(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.SessionBody]
+    ) -> types.WrittenAnswer:
+        """Write a session of a conversation as a document whose turns are found singly."""
+        return self.call(
+            "PUT", f"/v1/conversations/{in_path(document_id)}", body=fields, headers=headers
+        )
+
+    def add_turns(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.NewTurnsBody]
+    ) -> types.WrittenAnswer:
+        """Add turns to a session of a conversation."""
+        return self.call(
+            "POST", f"/v1/conversations/{in_path(document_id)}", body=fields, headers=headers
+        )
+
     def get_confidence(self, *, headers: Headers = None) -> types.ConfidenceAnswer:
         """Get the minimum scores for a confident answer, and the fallback answer."""
         return self.call("GET", "/v1/confidence", headers=headers)
@@ -976,6 +992,22 @@ class AsyncClient(AsyncTransport):
         """Check whether passages that the caller was given before still hold."""
         return await self.call(
             "POST", "/v1/context/check", body=fields, headers=headers, repeats=True
+        )
+
+    async def put_session(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.SessionBody]
+    ) -> types.WrittenAnswer:
+        """Write a session of a conversation as a document whose turns are found singly."""
+        return await self.call(
+            "PUT", f"/v1/conversations/{in_path(document_id)}", body=fields, headers=headers
+        )
+
+    async def add_turns(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.NewTurnsBody]
+    ) -> types.WrittenAnswer:
+        """Add turns to a session of a conversation."""
+        return await self.call(
+            "POST", f"/v1/conversations/{in_path(document_id)}", body=fields, headers=headers
         )
 
     async def get_confidence(self, *, headers: Headers = None) -> types.ConfidenceAnswer:

@@ -482,6 +482,11 @@ class MemberAnswer(TypedDict):
     added_at: str
 
 
+class ReplacedTurn(TypedDict):
+    document_id: str
+    start: int
+
+
 class ParameterAnswer(TypedDict):
     type: Literal["string", "strings", "integer", "number", "boolean"]
     description: NotRequired[str]
@@ -656,6 +661,12 @@ class SemanticAnswer(TypedDict):
 
 class SemanticBody(TypedDict):
     error_max: float | None
+
+
+class TurnBody(TypedDict):
+    speaker: str
+    text: str
+    at: NotRequired[str | None]
 
 
 class SharedAnswersBody(TypedDict):
@@ -1062,6 +1073,13 @@ class MembersAnswer(TypedDict):
     cursor: str | None
 
 
+class NewTurnBody(TypedDict):
+    speaker: str
+    text: str
+    at: NotRequired[str | None]
+    replaces: NotRequired[ReplacedTurn | None]
+
+
 class StrategyAnswer(TypedDict):
     name: str
     description: str
@@ -1166,6 +1184,21 @@ class StepFilterBody(TypedDict):
     valid_on: NotRequired[str | None]
     as_of: NotRequired[str | None]
     kinds: NotRequired[list[Literal["text", "summary"]]]
+
+
+class SessionBody(TypedDict):
+    at: str
+    turns: list[TurnBody]
+    title: NotRequired[str]
+    source: NotRequired[str]
+    uri: NotRequired[str]
+    language: NotRequired[str | None]
+    tags: NotRequired[list[str]]
+    metadata: NotRequired[
+        dict[str, str | int | float | bool | list[str | int | float | bool | None] | None]
+    ]
+    owner: NotRequired[str | None]
+    readers: NotRequired[list[str] | None]
 
 
 class SourcesAnswer(TypedDict):
@@ -1376,6 +1409,10 @@ class HitAnswer(TypedDict):
 class FacetsAnswer(TypedDict):
     documents: int
     fields: dict[str, FacetAnswer]
+
+
+class NewTurnsBody(TypedDict):
+    turns: list[NewTurnBody]
 
 
 class StrategiesAnswer(TypedDict):

@@ -63,6 +63,8 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "POST /mcp",
         "GET /v1/documents",
         "POST /v1/documents/batch",
+        "PUT /v1/conversations/{document_id:path}",
+        "POST /v1/conversations/{document_id:path}",
         "GET /v1/documents/{document_id:path}",
         "PUT /v1/documents/{document_id:path}",
         "DELETE /v1/documents/{document_id:path}",

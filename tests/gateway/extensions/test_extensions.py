@@ -55,6 +55,7 @@ OWN = (
     "budgets",
     "console",
     "context_check",
+    "conversations",
     "curation",
     "documents_batch",
     "embedded_servers",
