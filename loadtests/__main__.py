@@ -96,6 +96,7 @@ Processor time is what the system counted for a server's processes, divided by t
             "typos": "bench_index.variants:typos",
             "confidence": "bench_index.variants:confidence",
             "recall": "bench_index.recall:measure",
+            "conversations": "bench_index.conversations:measure",
         },
         """\
 FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance).""",  # noqa: E501  a sentence a line
