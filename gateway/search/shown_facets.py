@@ -8,8 +8,8 @@ from gateway.bodies.answer_codec import decode_in_steps
 from gateway.search.schemas.facet_schemas import FACET_VALUES_MAX
 from index.model.query import Query
 from index.model.scope import Scope
+from index.postgres.search_connections import SearchStatements
 from index.search.tables import facets
-from index.search.tables.facets import SearchStatements
 
 
 async def are_facets_visible(

@@ -39,6 +39,7 @@ async def forget(
     The caller has raised the revision, which locks the tenant's row.
     unlearn_s: the delay until its words are pruned from the vocabulary.
     """
+    await session.rows("forgetting.delete_past", tenant, document_id)
     return Forgotten(
         embeddings=await session.value("forgetting.delete_embeddings", tenant, digests),
         jobs=await forget_failed(session, tenant, document_id),

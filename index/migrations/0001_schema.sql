@@ -2,8 +2,8 @@
 -- be rebuilt from it. The extensions vector and pg_trgm are there (index/postgres/setup/prerequisites.py), and
 -- the roles of searches and shards own nothing here (index/postgres/functions/function_roles.py).
 --
---   Tenants · Principals · Sources · Documents · Chunks · Words · Revisions and histories · Read leases ·
---   Answers · Popularity · Jobs and costs · Subscriptions · Vector stores · OpenFGA · Audit log
+--   Tenants · Principals · Sources · Documents · Chunks · Words · Revisions and histories · Past versions ·
+--   Read leases · Answers · Popularity · Jobs and costs · Subscriptions · Vector stores · OpenFGA · Audit log
 --
 -- A trigger stands where a statement must not be able to forget something. Where PostgreSQL's planner
 -- must not take one index for another, a column stands in an index in a form that no other index has.
@@ -168,10 +168,11 @@ CREATE INDEX ON groups (tenant, external_id);
 
 -- Members of groups, beside the groups that a key names. A group that gets another name keeps them.
 CREATE TABLE group_members (
-    tenant   text NOT NULL,
-    group_id text NOT NULL,
-    subject  text NOT NULL,
-    added_at timestamptz NOT NULL DEFAULT now(),
+    tenant     text NOT NULL,
+    group_id   text NOT NULL,
+    subject    text NOT NULL,
+    added_at   timestamptz NOT NULL DEFAULT now(),
+    member_key bigint GENERATED ALWAYS AS IDENTITY,
     PRIMARY KEY (tenant, subject, group_id),
     FOREIGN KEY (tenant, group_id) REFERENCES groups ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -715,6 +716,157 @@ BEGIN
         );
         DELETE FROM revisions_before WHERE number < (SELECT min(number) FROM noted_histories);
     END IF;
+END
+$$;
+
+------------------------------------------------------------------------------------------------------
+-- Past versions: by which an answer of an earlier revision is given again; see index/sql/replay.sql
+
+-- Tenants that keep them.
+-- days:               for how long at least; 0 while none is kept and the rest is deleted.
+-- revision:           of the oldest answers that can be given again.
+-- forgotten_revision: of the last change that forgot something: answers before it may lack that.
+CREATE TABLE past_windows (
+    tenant             text PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
+    days               integer NOT NULL CHECK (days BETWEEN 0 AND 92),
+    revision           bigint NOT NULL,
+    forgotten_revision bigint NOT NULL DEFAULT 0
+);
+
+-- What of `tenants` an answer depends on, as it was at each revision.
+-- written_by: the transaction that raised it, which may have learned words.
+CREATE TABLE past_revisions (
+    tenant          text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    revision        bigint NOT NULL,
+    committed_at    timestamptz NOT NULL DEFAULT now(),
+    written_by      xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    vocabulary_size bigint NOT NULL,
+    languages       text[] NOT NULL,
+    embedding_space text,
+    analyser        text NOT NULL,
+    confidence      jsonb,
+    PRIMARY KEY (tenant, revision)
+);
+CREATE INDEX ON past_revisions (tenant, written_by);
+
+-- Since which revision a row is as it is; one that is not here has not changed within the window.
+-- relation, row_key: the row's table and `row_name`, as the trigger has them.
+CREATE TABLE past_begins (
+    tenant   text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    relation text NOT NULL,
+    row_key  bigint NOT NULL,
+    revision bigint NOT NULL,
+    PRIMARY KEY (relation, row_key)
+);
+CREATE INDEX ON past_begins (tenant, revision);
+
+-- What rows were at the revisions from `began` until before `ended`.
+CREATE TABLE past_documents (
+    LIKE documents, began bigint, ended bigint, FOREIGN KEY (tenant) REFERENCES tenants ON DELETE CASCADE
+);
+CREATE INDEX ON past_documents (tenant, ended);
+CREATE INDEX ON past_documents USING gist (int8range(began, ended));
+CREATE INDEX ON past_documents (document_key, ended, began);
+
+-- Likewise.
+CREATE TABLE past_document_texts (
+    LIKE document_texts, tenant text NOT NULL REFERENCES tenants ON DELETE CASCADE, began bigint, ended bigint
+);
+CREATE INDEX ON past_document_texts (tenant, ended);
+CREATE INDEX ON past_document_texts (document_key, ended, began);
+
+-- Likewise.
+CREATE TABLE past_chunks (
+    LIKE chunks, began bigint, ended bigint, FOREIGN KEY (tenant) REFERENCES tenants ON DELETE CASCADE
+);
+CREATE INDEX ON past_chunks (tenant, ended);
+CREATE INDEX ON past_chunks USING gist (int8range(began, ended));
+CREATE INDEX ON past_chunks (document_key);
+
+-- Likewise.
+CREATE TABLE past_chunk_texts (
+    LIKE chunk_texts, tenant text NOT NULL REFERENCES tenants ON DELETE CASCADE, began bigint, ended bigint
+);
+CREATE INDEX ON past_chunk_texts (tenant, ended);
+CREATE INDEX ON past_chunk_texts (document_key, ended, began);
+CREATE INDEX ON past_chunk_texts (chunk_id, ended, began);
+
+-- Likewise.
+CREATE TABLE past_group_members (
+    LIKE group_members, began bigint, ended bigint, FOREIGN KEY (tenant) REFERENCES tenants ON DELETE CASCADE
+);
+CREATE INDEX ON past_group_members (tenant, ended);
+
+-- At the end of the transaction, when its revision is known: keep the row as it was. The argument is the
+-- table's name. A transaction that moves rows, or forgets them, keeps nothing: `nearhit.keeps_past` says so.
+CREATE FUNCTION keep_past_version() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    row_name bigint;
+    writer text;
+    written bigint;
+    begun bigint;
+BEGIN
+    IF current_setting('nearhit.keeps_past', true) = 'off' THEN
+        RETURN NULL;
+    END IF;
+    IF TG_ARGV[0] IN ('documents', 'group_members', 'chunks') THEN
+        writer := coalesce(NEW.tenant, OLD.tenant);
+    ELSE
+        SELECT tenant INTO writer FROM documents
+        WHERE document_key = coalesce(NEW.document_key, OLD.document_key);
+        IF NOT FOUND THEN
+            SELECT tenant INTO writer FROM past_documents
+            WHERE document_key = coalesce(NEW.document_key, OLD.document_key) LIMIT 1;
+        END IF;
+    END IF;
+    SELECT tenants.revision INTO written FROM tenants JOIN past_windows USING (tenant)
+    WHERE tenant = writer AND days > 0 AND NOT is_being_deleted;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF TG_ARGV[0] IN ('chunks', 'chunk_texts') THEN
+        row_name := coalesce(NEW.chunk_id, OLD.chunk_id);
+    ELSIF TG_ARGV[0] = 'group_members' THEN
+        row_name := coalesce(NEW.member_key, OLD.member_key);
+    ELSE
+        row_name := coalesce(NEW.document_key, OLD.document_key);
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        SELECT revision INTO begun FROM past_begins WHERE relation = TG_ARGV[0] AND row_key = row_name;
+        IF coalesce(begun, 0) < written THEN
+            IF TG_ARGV[0] IN ('document_texts', 'chunk_texts') THEN
+                EXECUTE format('INSERT INTO %I SELECT ($1).*, $2, $3, $4', 'past_' || TG_ARGV[0])
+                USING OLD, writer, coalesce(begun, 0), written;
+            ELSE
+                EXECUTE format('INSERT INTO %I SELECT ($1).*, $2, $3', 'past_' || TG_ARGV[0])
+                USING OLD, coalesce(begun, 0), written;
+            END IF;
+        END IF;
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        DELETE FROM past_begins WHERE relation = TG_ARGV[0] AND row_key = row_name;
+    ELSE
+        INSERT INTO past_begins (tenant, relation, row_key, revision)
+        VALUES (writer, TG_ARGV[0], row_name, written)
+        ON CONFLICT (relation, row_key) DO UPDATE SET revision = written;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Likewise what the tenant's row was after the transaction.
+CREATE FUNCTION keep_past_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO past_revisions
+        (tenant, revision, vocabulary_size, languages, embedding_space, analyser, confidence)
+    SELECT
+        tenants.tenant, tenants.revision, vocabulary_size, languages,
+        coalesce(tenants.embedding_space, index_meta.embedding_space),
+        coalesce(tenants.analyser, index_meta.analyser), confidence
+    FROM tenants JOIN past_windows USING (tenant) CROSS JOIN index_meta
+    WHERE tenants.tenant = NEW.tenant AND days > 0
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
 END
 $$;
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import asyncpg
 
@@ -24,6 +24,12 @@ _SEVERAL_TENANTS = ""  # no tenant has this name
 
 # The connection of the task's snapshot, if it has one.
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
+
+
+class SearchStatements(Protocol):
+    """Runs the statements of searches by their names."""
+
+    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]: ...
 
 
 class SearchConnections:

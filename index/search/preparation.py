@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from common.shares.threads import FairThreads
 from index.model.query import Query
 from index.model.scope import Scope
-from index.postgres.database import Database
+from index.postgres.search_connections import SearchStatements
 from index.search.list_loader import LIST_WAIT_S_MAX, ListLoader
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.text import language_detection, lexical, long_queries, spelling
@@ -75,14 +75,14 @@ class PreparedSearch:
 
 
 class SearchPreparer:
-    """database: that the corrections of words are looked up in. threads: for long queries."""
+    """statements: that look up the corrections of words. threads: for long queries."""
 
     def __init__(
-        self, database: Database, query_embedder: QueryEmbedder, threads: FairThreads
+        self, statements: SearchStatements, query_embedder: QueryEmbedder, threads: FairThreads
     ) -> None:
         self._query_embedder = query_embedder
         self._threads = threads
-        self._vocabulary = Vocabulary(database)
+        self._vocabulary = Vocabulary(statements)
         self._lists = ListLoader()
 
     async def prepare(

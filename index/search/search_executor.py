@@ -26,7 +26,7 @@ class SearchExecutor:
     ) -> None:
         self.confirmations = Confirmations(database.searching)
         self.threads = text_threads()
-        preparer = SearchPreparer(database, query_embedder, self.threads)
+        preparer = SearchPreparer(database.searching, query_embedder, self.threads)
         self.tables = TableSearch(database, preparer, limits=limits)
         self.shards = None
         if shards is not None:

@@ -1,7 +1,7 @@
 """The search: embed the query, run the passes, fuse. It never reads outside the scope."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Protocol
@@ -113,12 +113,12 @@ class Searcher:
     ) -> None:
         self._score_min = score_min
         self._database = database
-        query_embedder = QueryEmbedder(*embedders, vector_caches=query_vector_caches)
+        self.query_embedder = QueryEmbedder(*embedders, vector_caches=query_vector_caches)
         self._is_remote = bool(query_vector_caches)
 
         def executor(database: Database, shards: ResidentShards | None) -> SearchExecutor:
             return SearchExecutor(
-                database, query_embedder, limits=limits, shards=shards, in_region=in_region
+                database, self.query_embedder, limits=limits, shards=shards, in_region=in_region
             )
 
         self._standby = standby
@@ -191,12 +191,19 @@ class Searcher:
     async def _search(
         self, scope: Scope, query: Query, known: KnownRevisions | None
     ) -> SearchResult:
-        asked, depth = AskedSearch(scope, query), query.depth
+        asked = AskedSearch(scope, query)
+        return await self.result_of(asked, lambda rows_max: self._find(asked, rows_max, known))
+
+    async def result_of(
+        self, asked: AskedSearch, find: Callable[[int], Awaitable[FoundChunks]]
+    ) -> SearchResult:
+        """The hits among what `find` finds: so many of the best chunks, and then more if needed."""
+        query, depth = asked.query, asked.query.depth
         for rows_max in (query.likely_depth, depth):
-            chunks = await self._find(asked, rows_max, known)
+            chunks = await find(rows_max)
             if query.diversity:  # to compare vectors with 4,000 numbers each takes 45 ms
                 arguments = (query, chunks, rows_max)
-                found = await self._executor.threads.run(scope.tenant, select, *arguments)
+                found = await self._executor.threads.run(asked.scope.tenant, select, *arguments)
             else:
                 found = select(query, chunks, rows_max)
             if rows_max == depth or _is_complete(query, found, rows_max):

@@ -6,6 +6,27 @@ SELECT digest FROM chunk_texts WHERE document_key = $1
 UNION
 SELECT digest FROM previous_digests WHERE document_key = $1;
 
+-- name: delete_past
+-- $1 tenant, whose row is locked, $2 document: its past versions, also of an earlier document of this name.
+-- This transaction keeps none.
+WITH marked AS (
+    UPDATE past_windows SET forgotten_revision = tenants.revision
+    FROM tenants, set_config('nearhit.keeps_past', 'off', true)
+    WHERE past_windows.tenant = $1 AND tenants.tenant = $1
+    RETURNING true
+),
+deleted AS (DELETE FROM past_documents WHERE tenant = $1 AND document_id = $2 RETURNING document_key),
+texts AS (
+    DELETE FROM past_document_texts WHERE tenant = $1 AND document_key IN (SELECT document_key FROM deleted)
+),
+chunks AS (
+    DELETE FROM past_chunks WHERE tenant = $1 AND document_key IN (SELECT document_key FROM deleted)
+),
+chunk_texts AS (
+    DELETE FROM past_chunk_texts WHERE tenant = $1 AND document_key IN (SELECT document_key FROM deleted)
+)
+SELECT count(*) FROM marked;
+
 -- name: delete_embeddings
 -- $1 tenant, whose row is locked, $2 digests: delete their embeddings of every space, unless a document
 -- of the tenant has the digest. OFFSET 0: one lookup for each digest, never a scan of the tenant.

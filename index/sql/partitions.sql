@@ -37,8 +37,11 @@ WITH (toast_tuple_target = 8160);
 ALTER TABLE chunks ATTACH PARTITION chunks_{partition_no} FOR VALUES IN ({partition_no});
 
 -- name: lock_tenant
--- $1 tenant: waits for its running writers; later ones wait until this transaction ends.
-SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0));
+-- $1 tenant: waits for its running writers; later ones wait until this transaction ends. What moves is no
+-- past version.
+SELECT
+    pg_advisory_xact_lock(hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0)),
+    set_config('nearhit.keeps_past', 'off', true);
 
 -- name: copy_chunks
 -- The order puts the chunks of a document side by side.

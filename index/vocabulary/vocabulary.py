@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from common.shares.cache import FairCache
 from index.model.scope import PUBLIC, Scope
-from index.postgres.database import Database
+from index.postgres.search_connections import SearchStatements
 from index.postgres.session import Row
 from index.text import spelling
 from index.text.spelling import Near
@@ -136,8 +136,8 @@ class Vocabulary:
     The caches are per scope, so no timing reveals what callers of another scope have looked up.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database.searching
+    def __init__(self, statements: SearchStatements) -> None:
+        self._statements = statements
         self._known_words: FairCache[tuple[_Visibility, Era, str], bool] = FairCache(KNOWN_MAX)
         self._corrections: FairCache[_Correctable, tuple[str, ...]] = FairCache(CORRECTED_MAX)
 
@@ -208,7 +208,7 @@ class Vocabulary:
         return _spelling(by_word, extent)
 
     async def _look_up(self, asked: _Asked, doubtful: Sequence[str]) -> Spelling:
-        rows = await self._database.rows(
+        rows = await self._statements.rows(
             "vocabulary.look_up",
             *(asked.tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX, asked.grants),
         )

@@ -594,6 +594,30 @@ class Client(Transport):
         """Get the public keys that verify receipts, as a JSON Web Key Set."""
         return self.call("GET", "/v1/receipts/keys", headers=headers)
 
+    def get_past(self, *, headers: Headers = None) -> types.PastAnswer:
+        """How far back answers can be given again, and what it takes."""
+        return self.call("GET", "/v1/replay", headers=headers)
+
+    def put_past(
+        self, *, headers: Headers = None, **fields: Unpack[types.PastBody]
+    ) -> types.PastAnswer:
+        """Keep past versions for some days, or none."""
+        return self.call("PUT", "/v1/replay", body=fields, headers=headers)
+
+    def replay(
+        self, *, headers: Headers = None, **fields: Unpack[types.ReplayBody]
+    ) -> types.SearchAnswer:
+        """The answer that a search had at an earlier revision; the audit log records it."""
+        return self.call("POST", "/v1/search/replay", body=fields, headers=headers, repeats=True)
+
+    def difference(
+        self, *, headers: Headers = None, **fields: Unpack[types.ReplayBody]
+    ) -> types.DifferenceAnswer:
+        """The change since which a search has another answer; the audit log records it."""
+        return self.call(
+            "POST", "/v1/search/replay/difference", body=fields, headers=headers, repeats=True
+        )
+
     def search_as(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]
     ) -> types.SearchAnswer:
@@ -1327,6 +1351,32 @@ class AsyncClient(AsyncTransport):
     async def get_receipt_keys(self, *, headers: Headers = None) -> types.ReceiptKeySet:
         """Get the public keys that verify receipts, as a JSON Web Key Set."""
         return await self.call("GET", "/v1/receipts/keys", headers=headers)
+
+    async def get_past(self, *, headers: Headers = None) -> types.PastAnswer:
+        """How far back answers can be given again, and what it takes."""
+        return await self.call("GET", "/v1/replay", headers=headers)
+
+    async def put_past(
+        self, *, headers: Headers = None, **fields: Unpack[types.PastBody]
+    ) -> types.PastAnswer:
+        """Keep past versions for some days, or none."""
+        return await self.call("PUT", "/v1/replay", body=fields, headers=headers)
+
+    async def replay(
+        self, *, headers: Headers = None, **fields: Unpack[types.ReplayBody]
+    ) -> types.SearchAnswer:
+        """The answer that a search had at an earlier revision; the audit log records it."""
+        return await self.call(
+            "POST", "/v1/search/replay", body=fields, headers=headers, repeats=True
+        )
+
+    async def difference(
+        self, *, headers: Headers = None, **fields: Unpack[types.ReplayBody]
+    ) -> types.DifferenceAnswer:
+        """The change since which a search has another answer; the audit log records it."""
+        return await self.call(
+            "POST", "/v1/search/replay/difference", body=fields, headers=headers, repeats=True
+        )
 
     async def search_as(
         self, *, headers: Headers = None, **fields: Unpack[types.SearchAsBody]

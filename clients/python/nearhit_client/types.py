@@ -239,6 +239,13 @@ class WebhookBody(TypedDict):
     url: str
 
 
+class DifferenceAnswer(TypedDict):
+    is_same: bool
+    revision: int | None
+    committed_at: str | None
+    documents: list[str]
+
+
 class DocumentChunkAnswer(TypedDict):
     chunk_id: int
     kind: Literal["text", "summary"]
@@ -514,6 +521,21 @@ class PassageScores(TypedDict):
     dense: float | None
     lexical: float | None
     boost: float | None
+
+
+class PastAnswer(TypedDict):
+    days: int
+    revision: int | None
+    since: str | None
+    current_revision: int | None
+    forgotten_revision: int | None
+    documents: int
+    chunks: int
+    bytes: int
+
+
+class PastBody(TypedDict):
+    days: int
 
 
 class PathSettings(TypedDict):
@@ -1484,6 +1506,13 @@ class SearchStepBody(TypedDict):
 
 
 SourceBody: TypeAlias = PathSourceBody | GitSourceBody | WebSourceBody
+
+
+class ReplayBody(TypedDict):
+    as_of_revision: int
+    subject: NotRequired[str | None]
+    groups: NotRequired[list[str]]
+    search: SearchBody
 
 
 class SearchAsBody(TypedDict):

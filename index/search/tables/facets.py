@@ -5,15 +5,16 @@ by meaning has no last match. Documents are counted and not chunks, because a do
 and filtered for, and the number of its chunks depends on the chunker.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.filter_sql import filter_args
+from index.postgres.search_connections import SearchStatements
 from index.postgres.session import Row
 
 DOCUMENT_FIELDS = ("source", "language", "tags")
@@ -49,10 +50,6 @@ class Facets:
 
     documents: int
     fields: Mapping[str, Facet]
-
-
-class SearchStatements(Protocol):
-    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]: ...
 
 
 async def read(statements: SearchStatements, scope: Scope, query: Query) -> Facets:

@@ -9,7 +9,7 @@ from index.model.query import Query
 from index.model.relations import RELATION_NAMES, RelationName
 from index.model.scope import Scope
 from index.postgres.filter_sql import filter_args
-from index.search.tables.facets import SearchStatements
+from index.postgres.search_connections import SearchStatements
 
 RELATED_MAX = 20  # of one document; a starting value
 

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.postgres.filter_sql import filter_args
+from index.postgres.search_connections import SearchStatements
 from index.postgres.session import Row
 from index.search.preparation import PreparedSearch
 from index.search.tables import facets, related
-from index.search.tables.facets import Facets, SearchStatements
+from index.search.tables.facets import Facets
 from index.search.tables.related import RelatedDocument
 from index.search.tables.search_pass import PassResult
 

@@ -14,6 +14,7 @@ from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.filter_sql import filter_args
+from index.postgres.search_connections import SearchStatements
 from index.postgres.session import Row
 from index.search.found_chunks import FoundChunks
 from index.search.preparation import (
@@ -77,7 +78,7 @@ class TableSearch:
                 continue
             stats = self._remember(scope, _to_scope_stats(scope, results[0].head))
             if prepared.fits(stats.facts):
-                return _merge_results(prepared, results, extras)
+                return merge_results(prepared, results, extras)
             # Since the last search a language, a word or another space was added: search again.
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
@@ -92,8 +93,9 @@ class TableSearch:
 
     async def search_exactly(self, prepared: PreparedSearch) -> FoundChunks:
         """The best chunks of one exact pass, compared as another search was prepared to."""
-        result = await self._exact(prepared, strategy.exact(others=prepared.scope.public))
-        return _merge_results(prepared, [result], snapshot_reads.NOTHING)
+        search_pass = strategy.exact(others=prepared.scope.public)
+        result = await exact_pass(self._database, prepared, search_pass)
+        return merge_results(prepared, [result], snapshot_reads.NOTHING)
 
     async def _survey(self, scope: Scope, query: Query) -> tuple[VisibilityEstimate, _ScopeStats]:
         row = await self._database.row(
@@ -140,9 +142,9 @@ class TableSearch:
         estimate: None for a single exact pass, which always reads one revision.
         """
         others = prepared.scope.public
-        exact_pass = strategy.exact(others=others)
+        exact = strategy.exact(others=others)
         passes = (
-            [exact_pass]
+            [exact]
             if estimate is None
             else strategy.choose(
                 estimate, self._limits, others=others, width=prepared.embedded_query.width
@@ -151,7 +153,7 @@ class TableSearch:
         results = [await self._run_pass(prepared, search_pass) for search_pass in passes]
         complete = [result for result in results if result is not None]
         if len(complete) < len(results):  # an index found too few chunks
-            return [await self._exact(prepared, exact_pass)]
+            return [await exact_pass(self._database, prepared, exact)]
         if estimate is None or all(result.exact for result in complete):
             return complete
         visible_partitions = slice(len(prepared.scope.partitions))
@@ -164,16 +166,7 @@ class TableSearch:
     ) -> PassResult | None:
         if search_pass.way == "nearest":
             return await self._nearest(prepared, search_pass)
-        return await self._exact(prepared, search_pass)
-
-    async def _exact(self, prepared: PreparedSearch, search_pass: SearchPass) -> PassResult:
-        query = prepared.query
-        arguments = pass_arguments(prepared, search_pass, search_pass.left_out)
-        if query.by_legs:
-            rows = await self._database.rows("search.exact_legs", *arguments, query.candidates)
-        else:
-            rows = await self._database.rows("search.exact", *arguments)
-        return to_pass_result(rows, exact=True)
+        return await exact_pass(self._database, prepared, search_pass)
 
     async def _nearest(
         self, prepared: PreparedSearch, search_pass: SearchPass
@@ -209,6 +202,19 @@ class TableSearch:
         return to_pass_result(rows, exact=False)
 
 
+async def exact_pass(
+    statements: SearchStatements, prepared: PreparedSearch, search_pass: SearchPass
+) -> PassResult:
+    """A pass that compares every chunk that it sees."""
+    query = prepared.query
+    arguments = pass_arguments(prepared, search_pass, search_pass.left_out)
+    if query.by_legs:
+        rows = await statements.rows("search.exact_legs", *arguments, query.candidates)
+    else:
+        rows = await statements.rows("search.exact", *arguments)
+    return to_pass_result(rows, exact=True)
+
+
 def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     languages = row["tenant_languages"] or ()
     if scope.public:
@@ -219,9 +225,10 @@ def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     return _ScopeStats(facts, size)
 
 
-def _merge_results(
+def merge_results(
     prepared: PreparedSearch, results: Sequence[PassResult], extras: SnapshotReads
 ) -> FoundChunks:
+    """Of passes over the same rows. extras: what was read beside them."""
     scope, query, head = prepared.scope, prepared.query, results[0].head
     revisions = dict(zip((scope.tenant, PUBLIC), results[0].revisions, strict=True))
     hit_rows = [row for result in results for row in result.hit_rows]

@@ -81,6 +81,7 @@ OWN = (
     "redis_cluster",
     "reembed",
     "regions",
+    "replay",
     "rerankers",
     "scim",
     "search_as",

@@ -33,6 +33,8 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/reembed/analyser_migration.py enqueue_due",
         "gateway/extensions/reembed/embedding_migration.py switch",
         "gateway/extensions/reembed/embedding_migration.py fill",
+        "gateway/extensions/replay/past_store.py _make_triggers",
+        "gateway/extensions/replay/past_store.py prune",
         "index/vocabulary/pruning.py run",
         "index/jobs/job_queue.py claim",
         "index/postgres/pooler.py _set_role_properties",

@@ -43,8 +43,8 @@ async def test_no_statement_looks_rows_up_by_less_than_an_index_has(
     indexes = await connection.fetch(INDEXES)
     planned, found = 0, dict[str, str]()
     for name, statement in statements.load().items():
-        if re.search(r"\{\w+\}|^CALL ", statement, re.MULTILINE):
-            continue  # of a table that is made or moved by then
+        if re.search(r"\{\w+\}|^CALL |^CREATE ", statement, re.MULTILINE):
+            continue  # of a table that is made or moved by then, or no query
         planned += 1
         for node in _nodes(await _plan(connection, statement)):
             for index in indexes:

@@ -64,6 +64,8 @@ OF_SEVERAL_TENANTS = {
     "principals.rotate": "the key is locked before, by its identifier",
     "processes": "of the deployment, and of no tenant",
     "read_leases.announce": "several tenants in one statement",
+    "replay.prune": "the worker's, of all tenants",
+    "replay.shorten": "the same",
     "resident": "chunks by identifier, public documents, words of several languages",
     "search": "public documents of other tenants",
     "search_confirmation.confirm": "questions of several tenants in one statement",

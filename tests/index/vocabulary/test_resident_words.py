@@ -141,7 +141,7 @@ async def spellings(
     is_filtered = len(text) % 5 == 0
     in_memory, looked_up = [
         await spelled(
-            Vocabulary(database),
+            Vocabulary(database.searching),
             scope,
             text,
             languages,
@@ -463,7 +463,7 @@ async def test_a_vocabulary_that_has_grown_is_not_judged_by_its_earlier_words(
 
     earlier, later = [
         await spelled(
-            Vocabulary(watched),
+            Vocabulary(watched.searching),
             ANA,
             "telescpoe",
             ENGLISH,
@@ -491,7 +491,7 @@ async def test_only_so_many_unknown_words_are_corrected_as_without_words_in_memo
         " ".join(["lihgthouse", *far, "telescpoe"]),
     ):
         with_words = await spelled(
-            Vocabulary(watched), ANA, text, ENGLISH, extent=loaded.extent, resident=loaded
+            Vocabulary(watched.searching), ANA, text, ENGLISH, extent=loaded.extent, resident=loaded
         )
         assert with_words.corrections == {"lihgthouse": ("lighthouse",)}
 

@@ -47,7 +47,7 @@ async def watched(
     async with connected(
         database_url, observe=lambda name, _seconds: observed.append(name), statement_timeout_s=10
     ) as database:
-        yield Vocabulary(database)
+        yield Vocabulary(database.searching)
 
 
 At = Callable[[int], Extent]

@@ -34,6 +34,7 @@ from gateway.extensions.receipts.receipt import (
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.gateway.support.commands import command as run_command
 from tests.gateway.support.commands import refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -329,3 +330,31 @@ async def test_a_start_with_a_missing_key_is_refused_in_one_line(
 
     line = f"NEARHIT_RECEIPTS_KEYS: {tmp_path / 'none.pem'}: No such file or directory"
     assert sent == [{"type": "lifespan.startup.failed", "message": line}]
+
+
+async def test_the_answer_of_a_receipt_is_given_again_and_what_has_changed_it_is_named(
+    gateway: Gateway, ana: Caller, admin: Caller, tmp_path: Path
+) -> None:
+    assert (await admin.call("PUT", "/v1/replay", json={"days": 2})).status_code == 200
+    await ana.put("leave", LEAVE, readers=["tenant"])
+    answer = await ask(ana)
+    (tmp_path / "receipt").write_text(answer.headers["nearhit-receipt"])
+    (tmp_path / "request").write_bytes(ASKED)
+    assert admin.key
+    settings = {"NEARHIT_URL": str(gateway.client.base_url), "NEARHIT_KEY": admin.key}
+    command = ("replay", f"{tmp_path}/receipt", "--request", f"{tmp_path}/request")
+
+    same = await succeeds(settings, *command, "--subject", "ana")
+    changed = await ana.put("leave", LEAVE.replace("25", "30"), readers=["tenant"])
+    other = await succeeds(settings, *command, "--subject", "ana")
+    assert (await ana.call("DELETE", "/v1/documents/leave")).status_code == 200
+    forgotten = await run_command(settings, *command, "--subject", "ana")
+
+    revision = answer.headers["nearhit-revision"].partition(";")[0]
+    assert f"revision {revision}: the answer is as the receipt states" in same
+    assert "today: the answer is the same" in same
+    assert f"today: another one, since revision {changed['revision']} of" in other
+    assert other.endswith("which changed: leave\n")
+    assert forgotten.exit_code == 1
+    assert "another one than the receipt states" in forgotten.stdout
+    assert "documents have been forgotten since" in forgotten.stdout

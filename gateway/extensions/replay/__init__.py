@@ -1,0 +1,1 @@
+"""The extension that gives answers of earlier revisions again."""
