@@ -3,6 +3,7 @@
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Protocol
 
@@ -166,7 +167,8 @@ class Searcher:
         known = None
         if history is not None and revisions is not None:
             known = KnownRevisions(history, revisions)
-        result = await self._search(scope, query, known)
+        asked = AskedSearch(scope, query)
+        result = await self.result_of(asked, partial(self._find, asked, known))
         if history is not None and result.history != history:
             await self._database.renew_connections()
             raise DatabaseUnavailable("the caller and the rows were read from two histories")
@@ -188,12 +190,6 @@ class Searcher:
         chunks = await self._executor.tables.search_exactly(prepared)
         return select(query, chunks, chunks_max)
 
-    async def _search(
-        self, scope: Scope, query: Query, known: KnownRevisions | None
-    ) -> SearchResult:
-        asked = AskedSearch(scope, query)
-        return await self.result_of(asked, lambda rows_max: self._find(asked, rows_max, known))
-
     async def result_of(
         self, asked: AskedSearch, find: Callable[[int], Awaitable[FoundChunks]]
     ) -> SearchResult:
@@ -211,7 +207,7 @@ class Searcher:
         raise AssertionError("the last search goes to the full depth")
 
     async def _find(
-        self, asked: AskedSearch, rows_max: int, known: KnownRevisions | None
+        self, asked: AskedSearch, known: KnownRevisions | None, rows_max: int
     ) -> FoundChunks:
         if self._standby is not None and known is not None:
             found = await self._standby.execute(self._nearest, asked, rows_max, known)
