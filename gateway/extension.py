@@ -77,6 +77,7 @@ from gateway.documents.document_endpoints import enqueue_write as enqueue_write
 from gateway.documents.document_endpoints import write_answer as write_answer
 from gateway.documents.document_endpoints import written_response as written_response
 from gateway.documents.document_schemas import DocumentBody as DocumentBody
+from gateway.documents.document_schemas import RevisionAnswer as RevisionAnswer
 from gateway.documents.document_schemas import WrittenAnswer as WrittenAnswer
 from gateway.documents.document_services import DocumentServices as DocumentServices
 from gateway.documents.document_services import MakePreprocessor as MakePreprocessor

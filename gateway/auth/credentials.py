@@ -8,6 +8,7 @@ from gateway.auth.authenticator import digest_of
 from gateway.auth.roles import SUFFICIENT, Role
 from gateway.monitoring.logs import KEY_START
 from gateway.problems import problems
+from index.model.provenance import AGENTS_MAX
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.tenants.keys import NewKey
@@ -77,7 +78,7 @@ def narrow_token(
     None keeps the principal's own. limits: a filter on all searches with the token, which makes it
     read-only. Raises a 422 `Problem` that names the field that would widen the rights.
     """
-    token = make_secret()
+    token, key_id = make_secret(), new_id("tok")
     is_read_only = read_only or limits is not None
     for field, requested, held in (
         ("scopes", scopes, principal.scopes),
@@ -88,7 +89,7 @@ def narrow_token(
             raise problems.invalid_field(field, f"can only narrow; {names} is not yours")
     ends_at = now + lifetime
     return token, NewKey(
-        key_id=new_id("tok"),
+        key_id=key_id,
         digest=key_digest(token),
         subject=principal.subject,
         groups=principal.claims.groups if principal.claims else (),
@@ -101,6 +102,7 @@ def narrow_token(
         groups_only=groups,
         filter=principal.filter if limits is None else limits.narrowed(principal.filter),
         issuer_key=principal.issuer_key,
+        agents=(key_id, *principal.agents)[:AGENTS_MAX],
     )
 
 
@@ -108,7 +110,8 @@ def issue_job_token(principal: Principal, now: datetime) -> NewKey:
     """A token that nobody holds, for a job that may outlive the web token that queued it."""
     _, token = narrow_token(principal, now, lifetime=_JOB_TOKEN_LIFETIME)
     expires_at = now + _JOB_TOKEN_LIFETIME
-    return replace(token, expires_at=expires_at, issuer_key=None, is_for_job=True)
+    agents = principal.agents  # the job is no agent
+    return replace(token, expires_at=expires_at, issuer_key=None, is_for_job=True, agents=agents)
 
 
 def _narrow_roles(

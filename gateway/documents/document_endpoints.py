@@ -25,6 +25,7 @@ from gateway.documents.document_schemas import (
 )
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import (
+    author_of,
     is_admin,
     may_publish,
     no_such_document,
@@ -297,17 +298,17 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     await require_no_queued_write(
         context.request, context.services.stores.jobs, tenant, document_id
     )
-    publishes = may_publish(caller.principal)
+    publishes, author = may_publish(caller.principal), author_of(caller.principal)
     # What enters or leaves the index has its chunks written; other changes move no vector.
     writer = context.services.writer
     with context.span("write"):
         if body.active is None:
             written = await writer.put_access(
-                tenant, document_id, revise, parts=parts, may_publish=publishes
+                tenant, document_id, revise, parts=parts, may_publish=publishes, author=author
             )
         else:
             written = await writer.put(
-                tenant, document_id, revise, parts=parts, may_publish=publishes
+                tenant, document_id, revise, parts=parts, may_publish=publishes, author=author
             )
     answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
     return written_response(caller, answer, written)
@@ -336,6 +337,7 @@ def _summary(dated: DatedDocument) -> dict[str, Any]:
         "chunker": document.chunker,
         "summaries": document.summaries,
         "active": document.is_active,
+        "provenance": document.provenance.to_json() or None,
         "created_at": dated.created_at,
         "updated_at": dated.updated_at,
     }

@@ -21,6 +21,7 @@ from index.model.document import (
 )
 from index.model.form import is_blank
 from index.model.identifiers import Readers, SubjectId
+from index.model.provenance import Origin, Trust
 from index.model.relations import NO_RELATIONS, RelatesTo, RelationName, with_relations
 from ingest.write.write_warning import WarningCode
 
@@ -63,6 +64,7 @@ class DocumentBody(Body):
     )
     updated_at: Instant | None = Field(None, description="ignored, as `created_at`")
     revision: int | None = Field(None, description="ignored, as `created_at`")
+    provenance: Any = Field(None, description="ignored, as `created_at`")
 
     @field_validator("text")
     @classmethod
@@ -87,6 +89,41 @@ class DocumentBody(Body):
         return with_relations(self.metadata, relates_to)
 
 
+def _is_absent(value: object) -> bool:
+    return value is None or value is False
+
+
+class ProvenanceAnswer(Body):
+    """What is not known, or not so, is absent."""
+
+    trust: Trust | None = Field(
+        None, description="absent: nobody knows who wrote it", exclude_if=_is_absent
+    )
+    by: Origin | None = Field(None, description="who wrote the content", exclude_if=_is_absent)
+    subject: str | None = Field(
+        None, description="who wrote it, or for whom an agent did", exclude_if=_is_absent
+    )
+    agents: tuple[str, ...] | None = Field(
+        None,
+        description="tokens and actors that wrote for the subject, the nearest first",
+        exclude_if=_is_absent,
+    )
+    hidden_text: bool = Field(
+        False, description="its file or page has text that nobody sees", exclude_if=_is_absent
+    )
+    ratified_by: str | None = Field(
+        None,
+        description="the subject that stands behind it; empty: one of another tenant",
+        exclude_if=_is_absent,
+    )
+    ratified_at: Instant | None = Field(None, exclude_if=_is_absent)
+    held_readers: tuple[str, ...] | None = Field(
+        None,
+        description="in quarantine: those that it gets when it is ratified",
+        exclude_if=_is_absent,
+    )
+
+
 class DocumentSummary(Body):
     document_id: str
     title: str
@@ -107,6 +144,11 @@ class DocumentSummary(Body):
     active: bool = Field(
         description="whether searches find the document; false only for its owner and admins, whom "
         "alone it is shown to"
+    )
+    provenance: ProvenanceAnswer | None = Field(
+        None,
+        description="where it comes from, and who stands behind it; absent: not known",
+        exclude_if=lambda provenance: provenance is None,
     )
     created_at: Instant = Field(description="when Nearhit first stored the document")
     updated_at: Instant = Field(

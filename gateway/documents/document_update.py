@@ -10,6 +10,7 @@ from gateway.problems import problems
 from gateway.problems.problems import Problem
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document
+from index.model.provenance import Author, Origin, Provenance
 from index.model.scope import PUBLIC
 from index.model.write_order import CONTENT, NO_PARTS, Parts, named
 from index.tenants.principals import Principal
@@ -32,7 +33,8 @@ def put_of(
 ) -> Put:
     """The write that the body asks for, with the caller's rights."""
     revise = build_update(caller, document_id, body, default_language)
-    return Put(document_id, revise, parts_of(body), may_publish(caller.principal))
+    principal = caller.principal
+    return Put(document_id, revise, parts_of(body), may_publish(principal), author_of(principal))
 
 
 def build_update(
@@ -81,6 +83,13 @@ def with_access(caller: AuthenticatedRequest, document: Document, access: Access
     return replace(document, owner=owner, readers=readers, is_active=is_active)
 
 
+def author_of(principal: Principal) -> Author:
+    """Who writes with the credential: its subject, or an agent for it."""
+    by: Origin = "agent" if principal.agents else "person"
+    provenance = Provenance(by, principal.subject, principal.agents)
+    return Author(provenance, principal.quarantine)
+
+
 def may_publish(principal: Principal) -> bool:
     return "publisher" in principal.roles and PUBLIC in principal.scopes
 
@@ -106,10 +115,16 @@ def _require_replaceable(caller: AuthenticatedRequest, stored: Document) -> None
 
 def require_editable(caller: AuthenticatedRequest, stored: Document | None) -> Document:
     """The stored document; a 404 `Problem` if the caller may not read it, else a 403 if refused."""
+    document = require_readable(caller, stored)
+    if not _owns(caller, document):
+        raise problems.forbidden("Only the owner or an admin may change this document.")
+    return document
+
+
+def require_readable(caller: AuthenticatedRequest, stored: Document | None) -> Document:
+    """The stored document; a 404 `Problem` if the caller may not read it."""
     if stored is None or not (_owns(caller, stored) or _can_read(caller, stored)):
         raise no_such_document()
-    if not _owns(caller, stored):
-        raise problems.forbidden("Only the owner or an admin may change this document.")
     return stored
 
 

@@ -38,6 +38,7 @@ def etag_of(document: Document) -> str:
         document.chunker,
         document.summaries,
         *(() if document.is_active else (document.is_active,)),
+        document.provenance.to_json(),
     )
     encoded = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
     return f'"{hashlib.blake2b(encoded, digest_size=16).hexdigest()}"'

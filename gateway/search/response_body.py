@@ -167,6 +167,8 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
     }
     if hit.tenant != tenant:
         fields["tenant"] = hit.tenant
+    if hit.warning is not None:
+        fields["trust"] = hit.warning
     if query.summaries:
         fields["summaries"] = hit.summaries
     if query.highlights:

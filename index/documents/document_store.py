@@ -23,7 +23,7 @@ from index.documents.write_causes import ExternalCause, WriteCause, sequence_of
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
-from index.model.document import DocumentContent
+from index.model.document import Document, DocumentContent
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
 from index.model.write_order import (
@@ -241,25 +241,27 @@ class DocumentStore:
         self,
         tenant: str,
         stored: StoredDocument,
+        document: Document,
         *,
-        owner: str | None,
-        readers: Sequence[str],
         words: Collection[str] = (),
         cause: ExternalCause | None = None,
         parts: Parts = ACCESS,
+        audited: tuple[str, str] = ("share", "shared"),
     ) -> CommitResult | None:
-        """Set the document's owner and readers; None and no change if it has changed since.
+        """Set the owner, readers and provenance; None and no change if it has changed since.
 
         words: those that the tenant's vocabulary learns.
         cause: what another system says that sets them.
         parts: those that are set; a late earlier write does not overwrite them.
+        audited: the audit log's action, and its word for it.
         """
-        document_id = stored.document.document_id
+        document_id, owner = document.document_id, document.owner
+        readers, provenance = list(document.readers), document.provenance.to_json()
         async with self._writing(tenant, {document_id: None}) as (session, locked):
             row = locked.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            arguments = (document_id, owner, list(readers), sorted(parts))
+            arguments = (document_id, owner, readers, sorted(parts), provenance)
             await session.rows("documents.put_access", tenant, *arguments)
             if cause is not None:
                 await cause.settle(session, tenant)
@@ -276,9 +278,9 @@ class DocumentStore:
                 session,
                 tenant,
                 [change],
-                "share",
-                {document_id: "shared"},
-                audit_fields={"owner": owner, "readers": list(readers)},
+                audited[0],
+                {document_id: audited[1]},
+                audit_fields={"owner": owner, "readers": readers},
                 words=vocabulary.entries(readers, words),
             )
 

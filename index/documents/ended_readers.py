@@ -23,7 +23,10 @@ async def left_out(
 ) -> list[DocumentWrite]:
     """The writes of locked documents, without the readers that ended after their cause."""
     naming = [
-        write.document_id for write in writes if "readers" in write.parts and write.document.readers
+        write.document_id
+        for write in writes
+        if "readers" in write.parts
+        and (write.document.readers or write.document.provenance.held_readers)
     ]
     sequence = sequence_of(cause)
     if sequence is None or not naming:
@@ -36,5 +39,9 @@ async def left_out(
 def _without(write: DocumentWrite, ended: Sequence[str]) -> DocumentWrite:
     if not ended:
         return write
-    readers = tuple(reader for reader in write.document.readers if reader not in ended)
-    return replace(write, document=replace(write.document, readers=readers))
+    document, held = write.document, write.document.provenance.held_readers
+    readers = tuple(reader for reader in document.readers if reader not in ended)
+    if held is not None:
+        held = tuple(reader for reader in held if reader not in ended)
+    provenance = replace(document.provenance, held_readers=held)
+    return replace(write, document=replace(document, readers=readers, provenance=provenance))

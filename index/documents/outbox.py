@@ -218,4 +218,5 @@ def _chunk_fields(document: Document) -> tuple[Any, ...]:
         orjson.dumps(dict(document.metadata), option=orjson.OPT_SORT_KEYS),
         document.owner,
         document.readers,
+        document.provenance.trust,
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from index.model import provenance
 from index.model.document import Document
 from index.postgres.session import Row
 
@@ -53,6 +54,7 @@ def document_to_row(document: Document) -> dict[str, Any]:
         "chunker": document.chunker,
         "summaries": document.summaries,
         "is_active": document.is_active,
+        "provenance": document.provenance.to_json(),
     }
 
 
@@ -71,6 +73,7 @@ def row_to_document(row: Row) -> Document:
         chunker=row["chunker"],
         summaries=row["summaries"],
         is_active=row["is_active"],
+        provenance=provenance.from_json(row["provenance"]),
     )
 
 

@@ -35,6 +35,7 @@ class ChangedChunk:
     owner: str | None
     readers: Collection[str]
     updated_at: datetime
+    trust: str | None
     space: str | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
@@ -112,6 +113,7 @@ def _to_changed_chunk(row: Row) -> ChangedChunk:
         owner=row["owner"],
         readers=row["readers"],
         updated_at=row["updated_at"],
+        trust=row["trust"],
         space=row["tenant_embedding_space"],
         dense=row["dense"].to_numpy().astype(np.float32),
         lexical=dict(zip(row["lexical"].indices(), row["lexical"].values(), strict=True)),

@@ -68,6 +68,7 @@ CREATE TABLE tenants (
     --                      in `sources` that of a source, and `fallback`, what is said instead. Answers
     --                      show whether they are below it, so a change raises the revision.
     -- questions_kept_days: for which `asked_questions` has rows; 0 for none.
+    -- quarantine:          what of agents' writing is held: {"of", "readers"}; null for nothing.
     -- counted_openings:    which openings of documents count as popularity: none, those that callers
     --                      report, or also each reading of a document.
     receives_public     boolean NOT NULL DEFAULT false,
@@ -76,6 +77,7 @@ CREATE TABLE tenants (
     semantic_error_max  double precision CHECK (semantic_error_max > 0 AND semantic_error_max <= 0.2),
     confidence          jsonb,
     questions_kept_days integer NOT NULL DEFAULT 0 CHECK (questions_kept_days BETWEEN 0 AND 92),
+    quarantine          jsonb,
     counted_openings    text NOT NULL DEFAULT 'nothing'
         CHECK (counted_openings IN ('nothing', 'feedback', 'all')),
     popularity_rolled_up_at timestamptz
@@ -112,6 +114,7 @@ CREATE TABLE identifier_cases (
 -- filter:           what a token's documents must be, as index/model/query.py has it; null for any.
 -- issuer_key:       the thumbprint of the key that verified the web token which a token was made with; it
 --                   works only while the issuer publishes that key. Null for the others.
+-- agents:           as in index/model/provenance.py, who acts for the subject with it.
 -- is_for_job:       nobody holds it: a web token queued a job, which has its rights. Such tokens do not
 --                   count towards the limit of a subject's tokens, because the queue limits them.
 -- last_used_at:     to about a minute.
@@ -129,6 +132,7 @@ CREATE TABLE keys (
     allowed_groups   text[],
     filter           jsonb,
     issuer_key       text,
+    agents           text[] NOT NULL DEFAULT '{}',
     is_for_job       boolean NOT NULL DEFAULT false,
     created_at       timestamptz NOT NULL DEFAULT now(),
     expires_at       timestamptz,
@@ -311,6 +315,7 @@ CREATE SEQUENCE document_versions;
 --                 compares it before it applies a plan.
 -- sequences:      by part, the number of the last write that set it: when it was acknowledged, at its commit
 --                 or when its job was queued. The write with the highest number decides; none: any counts.
+-- provenance:     index/model/provenance.py; empty if it is not known.
 -- updated_at:     when a write last changed it, other than its owner and readers alone.
 CREATE TABLE documents (
     document_key     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -329,6 +334,7 @@ CREATE TABLE documents (
     allowed_tokens   text[] NOT NULL,
     audience_key     bigint NOT NULL,
     is_active        boolean NOT NULL DEFAULT true,
+    provenance       jsonb NOT NULL DEFAULT '{}',
     chunks           integer NOT NULL DEFAULT 0,
     sample_rank      integer NOT NULL GENERATED ALWAYS AS (hashint8(document_key)) STORED,
     version          bigint NOT NULL DEFAULT nextval('document_versions'),

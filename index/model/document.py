@@ -31,6 +31,7 @@ from index.model.form import (
     parts,
 )
 from index.model.identifiers import Readers, SubjectId
+from index.model.provenance import UNKNOWN, Provenance
 
 # Starting values, not measured, unless a source is given.
 DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
@@ -220,6 +221,7 @@ class Document:
                sentences, or by a language model.
     is_active: whether searches may find it; None, before a write: as it is stored, and a new
                document is active.
+    provenance: as it is stored; before a write, of what a source has found: the writer judges it.
     """
 
     document_id: NewDocumentId
@@ -235,6 +237,7 @@ class Document:
     chunker: ChunkerName = chunking_config.DEFAULT
     summaries: Summaries = NO_SUMMARIES
     is_active: bool | None = True
+    provenance: Provenance = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

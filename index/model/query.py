@@ -20,6 +20,7 @@ from index.model.conditions.metadata import METADATA
 from index.model.conditions.names import Names
 from index.model.conditions.sources import SOURCES
 from index.model.conditions.tags import TAGS_ALL, TAGS_ANY
+from index.model.conditions.trust import TRUST
 from index.model.conditions.updated import UPDATED_AFTER, UPDATED_BEFORE
 from index.model.conditions.validity import AS_OF, VALID_ON
 from index.model.query_parts.boost import Boost
@@ -55,6 +56,7 @@ class Filter:
     valid_on: Annotated[Names | None, VALID_ON] = None
     as_of: Annotated[Names | None, AS_OF] = None
     documents: Annotated[Names | None, DOCUMENTS] = None
+    trust: Annotated[Names | None, TRUST] = None
 
     def admits(self, chunk: FilteredChunk) -> bool:
         """Whether the filter admits the chunk, by its own fields."""

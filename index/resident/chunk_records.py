@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 # As `record` of `resident.sql`; the other fields of a row of `search.sql` belong to the question.
 _FIELDS = (
     "document_key", "tenant", "document_id", "title", "source", "uri", "language", "tags",
-    "metadata", "digest", "start_at", "end_at", "text",
+    "metadata", "digest", "start_at", "end_at", "text", "trust",
 )  # fmt: skip
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from itertools import starmap
-from typing import Any, NamedTuple, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from index.model.chunk_kind import Kind, kind_of
+from index.model.provenance import Trust
 from index.model.query import Query
 from index.model.scope import ScopeName
 from index.postgres.session import Row
@@ -46,6 +47,7 @@ class Hit(NamedTuple):
     related: documents that are related to the hit's; empty unless the request asks for them.
     updated_at: of the document; None unless the request asks for it.
     boosts: what was added to the score to rank by; None unless the request asks for an explanation.
+    trust: how much the document is trusted; None if that is not known.
     required_score: see `RequiredScores`; None too unless the request asks for an explanation.
     """
 
@@ -71,6 +73,12 @@ class Hit(NamedTuple):
     boosts: Boosts | None = None
     required_score: float | None = None
     updated_at: datetime | None = None
+    trust: Trust | None = None
+
+    @property
+    def warning(self) -> Literal["claim", "web"] | None:
+        """How little its document is trusted; None if that is known to be more, or not known."""
+        return self.trust if self.trust in ("claim", "web") else None
 
     @property
     def document(self) -> tuple[str, str]:
@@ -198,6 +206,7 @@ def _hit(fused: FusedChunk, row: Row) -> Hit:
         kind=kind_of(fused.chunk_id),
         summaries=_outermost_and_innermost(row["summaries"]) if row["summaries"] else (),
         metadata=row["metadata"],
+        trust=row["trust"],
     )
 
 

@@ -47,7 +47,7 @@ changed_chunks AS (
     CROSS JOIN LATERAL (
         SELECT
             document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
-            updated_at
+            updated_at, provenance ->> 'trust' AS trust
         FROM documents
         WHERE documents.document_key = document_texts.document_key
           AND ((tenant = $1 AND $1 <> 'public')
@@ -70,7 +70,7 @@ changed_chunks AS (
 SELECT
     head.*,
     chunk_id, document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
-    updated_at, tenant_embedding_space, dense, lexical
+    updated_at, trust, tenant_embedding_space, dense, lexical
 FROM (
     SELECT
         1 AS position, revision, audience_revision, history, languages AS partition_languages,

@@ -39,7 +39,7 @@ GROUP BY is_locked;
 -- planner may read all documents of the tenant.
 SELECT
     stored.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, version, sequences,
+    is_active, provenance, version, sequences,
     EXISTS (
         SELECT FROM jobs
         WHERE jobs.tenant = $1 AND target = 'document:' || stored.document_id
@@ -141,7 +141,7 @@ WITH requested AS MATERIALIZED (
         jsonb_to_recordset($2) AS (
             document_key bigint, document_id text, source text, title text, uri text, language text,
             tags text[], metadata jsonb, owner text, readers text[], chunker text, summaries text,
-            is_active boolean, chunks integer, parts text[], access_parts text[],
+            is_active boolean, provenance jsonb, chunks integer, parts text[], access_parts text[],
             other_parts text[], by_caller boolean, is_first_of_source boolean
         ),
         unnest($3::text[])
@@ -167,10 +167,10 @@ removal AS (
 added AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
-         summaries, chunks, is_active, sequences)
+         summaries, chunks, is_active, provenance, sequences)
     SELECT
         $1, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-        chunks, is_active,
+        chunks, is_active, provenance,
         part_sequences(other_parts, earlier.removed)
             || part_sequences(access_parts, greatest(earlier.removed, earlier.access))
             || part_sequences(parts, requested.sequence)
@@ -193,6 +193,7 @@ updated AS (
         language = requested.language, tags = requested.tags, metadata = requested.metadata,
         owner = requested.owner, readers = requested.readers, chunker = requested.chunker,
         summaries = requested.summaries, chunks = requested.chunks, is_active = requested.is_active,
+        provenance = requested.provenance,
         sequences = sequences || part_sequences(parts, requested.sequence),
         version = nextval('document_versions'), updated_at = now()
     FROM requested
@@ -326,9 +327,9 @@ WHERE ended_at < now() - $1 * interval '1 second' AND NOT EXISTS (
 );
 
 -- name: put_access
--- $1 tenant, $2 document, $3 owner, $4 readers, $5 the parts that the write sets.
+-- $1 tenant, $2 document, $3 owner, $4 readers, $5 the parts that the write sets, $6 the provenance.
 UPDATE documents SET
-    owner = $3, readers = $4, version = now.sequence,
+    owner = $3, readers = $4, provenance = $6, version = now.sequence,
     sequences = sequences || part_sequences($5, now.sequence)
 FROM nextval('document_versions') AS now (sequence)
 WHERE tenant = $1 AND document_id = $2;

@@ -25,6 +25,6 @@ SELECT count(*) FROM documents WHERE tenant = $1;
 -- $2 the last document of the previous page, $3 limit; in the order of the index `documents_document_id`.
 SELECT
     document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, document_texts.text
+    is_active, provenance, document_texts.text
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id ~>~ $2 ORDER BY document_id USING ~<~ LIMIT $3;

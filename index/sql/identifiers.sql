@@ -23,6 +23,11 @@ WITH tokens AS (
     SELECT tenant, reader, 'tuples of OpenFGA' FROM openfga_readers
     UNION ALL
     SELECT tenant, reader, 'readers that have ended' FROM ended_readers
+    UNION ALL
+    SELECT tenant, jsonb_array_elements_text(provenance -> 'held_readers'), 'readers of documents in quarantine'
+    FROM documents WHERE provenance ? 'held_readers'
+    UNION ALL
+    SELECT tenant, jsonb_array_elements_text(quarantine -> 'readers'), 'readers of the quarantine' FROM tenants
 ),
 identifiers AS (
     SELECT
@@ -37,6 +42,8 @@ identifiers AS (
     UNION ALL SELECT tenant, 'subject', subject, 'members of groups' FROM group_members
     UNION ALL SELECT tenant, 'user', subject, 'users of the identity provider' FROM provisioned_users
     UNION ALL SELECT tenant, 'subject', subject, 'subjects that have left' FROM suspended_subjects
+    UNION ALL SELECT tenant, 'subject', provenance ->> 'subject', 'writers of documents' FROM documents
+    UNION ALL SELECT tenant, 'subject', provenance ->> 'ratified_by', 'who ratified documents' FROM documents
     UNION ALL SELECT tenant, 'subject', owner, 'the events of documents' FROM event_versions
     UNION ALL SELECT tenant, 'subject', owner, 'the owners of vector stores' FROM vector_stores
     UNION ALL SELECT tenant, 'subject', subject, 'files' FROM files
@@ -171,6 +178,39 @@ changed AS (
 )
 SELECT DISTINCT tenant FROM changed
 UNION SELECT 'public' FROM changed WHERE is_public;
+
+-- name: respell_provenance
+WITH :respelled
+UPDATE documents SET provenance = provenance
+    || jsonb_strip_nulls(jsonb_build_object(
+        'subject', (
+            SELECT new FROM subjects
+            WHERE subjects.tenant = documents.tenant AND old = provenance ->> 'subject'
+        ),
+        'ratified_by', (
+            SELECT new FROM subjects
+            WHERE subjects.tenant = documents.tenant AND old = provenance ->> 'ratified_by'
+        ),
+        'held_readers', CASE WHEN provenance ? 'held_readers' THEN (
+            SELECT coalesce(jsonb_agg(DISTINCT coalesce(new, reader)), '[]')
+            FROM jsonb_array_elements_text(provenance -> 'held_readers') AS reader
+            LEFT JOIN tokens ON tokens.tenant = documents.tenant AND old = reader
+        ) END
+    ))
+WHERE provenance ? 'held_readers' OR EXISTS (
+    SELECT FROM subjects
+    WHERE subjects.tenant = documents.tenant
+      AND old IN (provenance ->> 'subject', provenance ->> 'ratified_by')
+);
+
+-- name: respell_quarantines
+WITH :respelled
+UPDATE tenants SET quarantine = jsonb_set(quarantine, ARRAY['readers'], (
+    SELECT coalesce(jsonb_agg(DISTINCT coalesce(new, reader)), '[]')
+    FROM jsonb_array_elements_text(quarantine -> 'readers') AS reader
+    LEFT JOIN tokens ON tokens.tenant = tenants.tenant AND old = reader
+))
+WHERE quarantine IS NOT NULL;
 
 -- name: respell_event_versions
 WITH :respelled

@@ -168,12 +168,19 @@ SELECT revision FROM tenants WHERE tenant = $1;
 SELECT DISTINCT document_id FROM openfga_readers
 WHERE tenant = $1 AND is_removed AND document_id > $2 ORDER BY document_id LIMIT $3;
 
+-- fragment: intended_readers
+-- Also of a document in quarantine: those that it gets when it is ratified.
+CASE
+    WHEN provenance ? 'held_readers' THEN ARRAY(SELECT jsonb_array_elements_text(provenance -> 'held_readers'))
+    ELSE readers
+END
+
 -- name: documents_to_share
 -- As above, of $4 documents, null for all: those that exist and lack a reader that the tuples give them.
 -- LATERAL looks up each document by itself, whatever the planner believes of the tables.
 SELECT DISTINCT openfga_readers.document_id FROM openfga_readers
 CROSS JOIN LATERAL (
-    SELECT readers FROM documents
+    SELECT :intended_readers AS readers FROM documents
     WHERE documents.tenant = $1 AND documents.document_id = openfga_readers.document_id LIMIT 1
 ) AS written
 WHERE tenant = $1 AND NOT is_removed AND NOT (reader = ANY (readers)) AND document_id > $2
@@ -195,6 +202,7 @@ DELETE FROM openfga_readers
 WHERE tenant = $1 AND document_id = $2 AND is_removed
   AND NOT EXISTS (
       SELECT FROM documents
-      WHERE documents.tenant = $1 AND documents.document_id = $2 AND reader = ANY (readers)
+      WHERE documents.tenant = $1 AND documents.document_id = $2
+        AND reader = ANY (:intended_readers)
   )
 RETURNING reader;

@@ -27,9 +27,9 @@ SELECT true FROM suspended_subjects WHERE tenant = $1 AND subject = $2;
 -- $1 tenant, then the key.
 INSERT INTO keys (
     key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, ancestor_key_ids,
-    allowed_groups, filter, issuer_key, is_for_job
+    allowed_groups, filter, issuer_key, is_for_job, agents
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 RETURNING key_id;
 
@@ -118,10 +118,11 @@ WHERE is_token AND least(expires_at, revoked_at) < $1;
 SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
+    keys.agents,
     tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
     tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
     tenants.questions_kept_days > 0 AS records_questions, tenants.counted_openings,
-    tenants.receives_public, (SELECT history FROM histories) AS history,
+    tenants.quarantine, tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
         FROM (
@@ -212,7 +213,7 @@ SELECT
     tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
     tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
     tenants.questions_kept_days > 0 AS records_questions, tenants.counted_openings,
-    tenants.receives_public, (SELECT history FROM histories) AS history,
+    tenants.quarantine, tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])
         UNION

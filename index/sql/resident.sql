@@ -17,7 +17,8 @@ document_key, tenant, document_id, source, language, tags, owner, readers, parti
 convert_to(json_build_array(
     documents.document_key, documents.tenant, documents.document_id, documents.title, documents.source,
     documents.uri, documents.language, documents.tags, :shown_metadata,
-    encode(chunk_texts.digest, 'hex'), chunk_texts.start_at, chunk_texts.end_at, chunk_texts.text
+    encode(chunk_texts.digest, 'hex'), chunk_texts.start_at, chunk_texts.end_at, chunk_texts.text,
+    documents.provenance ->> 'trust'
 )::text, 'UTF8') AS record
 
 -- fragment: chunk_columns
@@ -130,12 +131,12 @@ changed_texts AS MATERIALIZED (
     ) AS chunk_texts
 ),
 changed_documents AS MATERIALIZED (
-    SELECT :document_columns, title, uri, metadata
+    SELECT :document_columns, title, uri, metadata, provenance
     FROM (SELECT DISTINCT document_key AS changed_key FROM changed_texts) AS changed_keys
     CROSS JOIN LATERAL (
         SELECT
             document_key, tenant, document_id, source, language, tags, owner, readers, title, uri,
-            metadata
+            metadata, provenance
         FROM documents
         WHERE document_key = changed_key
           AND ((tenant = $1 AND $1 <> 'public') OR ($1 = 'public' AND 'public' = ANY (readers)))

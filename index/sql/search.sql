@@ -210,6 +210,7 @@ SELECT
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags, :shown_metadata AS metadata, documents.updated_at,
+    documents.provenance ->> 'trust' AS trust,
     :scope_name AS scope_name,
     CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS position, * FROM head) AS head

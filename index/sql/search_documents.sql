@@ -12,7 +12,7 @@ allowed_tokens && ARRAY[$4::text]
 -- $13 document: of the tenant. $14 the caller may change every document that it may read; others see an
 -- inactive one only if they own it.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, text, created_at, updated_at
+    is_active, provenance, text, created_at, updated_at
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
   AND (is_active OR $14::boolean OR :is_owned);
@@ -29,7 +29,7 @@ WHERE tenant = $1 AND document_id ~>~ $13
 -- fragment: next_documents
 -- Documents without their texts, by their identifiers' bytes.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    is_active, '' AS text, created_at, updated_at
+    is_active, provenance, '' AS text, created_at, updated_at
 :are_listed
 
 -- name: page
@@ -124,13 +124,18 @@ AND (
 
 -- name: get_of
 -- $13 document, $15 its tenant, $17 whether with its chunks. Another tenant's comes without its owner, its
--- other readers and its revision, which only its own tenant may know. The transaction that wrote it is known
--- by its time, as long as its change is kept.
+-- other readers, the people of its provenance and its revision, which only its own tenant may know. The
+-- transaction that wrote it is known by its time, as long as its change is kept.
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
     CASE WHEN tenant = $1 THEN readers ELSE ARRAY['public'] END AS readers,
-    chunker, summaries, is_active, text, created_at, updated_at,
+    chunker, summaries, is_active,
+    CASE WHEN tenant = $1 THEN provenance ELSE jsonb_set(
+        provenance - ARRAY['subject', 'agents', 'ratified_at', 'held_readers'],
+        ARRAY['ratified_by'], '""', false
+    ) END AS provenance,
+    text, created_at, updated_at,
     CASE WHEN $17::boolean THEN (
         SELECT coalesce(jsonb_agg(jsonb_build_array(chunk_id, start_at, end_at, chunk_texts.text)
             ORDER BY start_at, chunk_id), '[]')

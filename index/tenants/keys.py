@@ -21,7 +21,7 @@ class NewKey:
 
     made_with: the key or token that a token is made with; it must be live, and gives its groups.
     is_for_job: nobody holds the token; it does not count towards the limit of tokens.
-    issuer_key: as in `Principal`.
+    issuer_key, agents: as in `Principal`.
     """
 
     key_id: str
@@ -38,6 +38,7 @@ class NewKey:
     filter: Filter | None = None
     issuer_key: str | None = None
     is_for_job: bool = False
+    agents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class KeyStore:
                 None if key.filter is None else asdict(key.filter),
                 key.issuer_key,
                 key.is_for_job,
+                list(key.agents),
             )
             if row is not None:
                 await audit_log.append(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
+from index.model.provenance import Quarantine
 from index.model.query import FILTER, Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
 from index.postgres.database import Database
@@ -23,6 +24,7 @@ class Claims:
     issuer_key: thumbprint of the issuer's key that verified it.
     is_mcp_only: whether its audience is `/mcp`, and not the whole service.
     has_mcp_scopes: whether it has the OAuth scopes that `/mcp` needs.
+    agents: the actors of its claim `act`, the current one first.
     """
 
     tenant: str
@@ -33,6 +35,7 @@ class Claims:
     issuer_key: str
     is_mcp_only: bool = False
     has_mcp_scopes: bool = True
+    agents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,14 @@ class Principal:
     issuer_key: thumbprint of the key that verified the web token at the start of the chain; None if
                 the chain starts with a key of this service.
     scopes, filter: the scopes that its requests may name, and the documents that it may see.
+    agents: who acts for the subject with it, the nearest first: tokens, then actors of a web token;
+            none if it is the subject's own.
     max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
     records_questions: whether an admin of the tenant has its questions recorded.
     counted_openings: which openings of documents count for their popularity in the tenant.
     receives_public: whether the tenant and the deployment admit other tenants' public documents.
     shares_answers: whether callers of the tenant who see the same share cached answers.
+    quarantine: what of agents' writing the tenant holds; None for nothing.
     """
 
     digest: bytes
@@ -72,6 +78,8 @@ class Principal:
     counted_openings: CountedOpenings = "nothing"
     receives_public: bool = False
     shares_answers: bool = True
+    agents: tuple[str, ...] = ()
+    quarantine: Quarantine | None = None
 
 
 class PrincipalStore:
@@ -139,6 +147,7 @@ class PrincipalStore:
             access_revision=row["access_revision"],
             claims=claims,
             issuer_key=claims.issuer_key,
+            agents=claims.agents,
             receives_public=self._receives_public(row),
             **_tenant_settings(row),
         )
@@ -167,6 +176,7 @@ def _to_principal(row: Row, *, receives_public: bool) -> Principal:
         filter=NO_FILTER if document_filter is None else FILTER.validate_python(document_filter),
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
+        agents=tuple(row["agents"]),
         receives_public=receives_public,
         **_tenant_settings(row),
     )
@@ -174,7 +184,9 @@ def _to_principal(row: Row, *, receives_public: bool) -> Principal:
 
 def _tenant_settings(row: Row) -> dict[str, Any]:
     names = ("max_staleness_ms", "records_questions", "counted_openings", "shares_answers")
-    return {name: row[name] for name in names}
+    held = row["quarantine"]
+    quarantine = held and Quarantine(held["of"], tuple(held["readers"]))
+    return {"quarantine": quarantine, **{name: row[name] for name in names}}
 
 
 def _revisions(row: Row, tenant: str) -> dict[str, TenantRevisions]:

@@ -8,6 +8,7 @@ from index.documents.forgetting import Forgotten
 from index.documents.stored_document import StoredDocument
 from index.documents.write_causes import Reading, WriteCause
 from index.model.document import Document
+from index.model.provenance import NOBODY, Author
 from index.model.write_order import (
     ACCESS,
     ACTIVE,
@@ -19,6 +20,7 @@ from index.model.write_order import (
     merge,
     remaining,
 )
+from ingest.write.authorship import intended, with_provenance
 from ingest.write.document_plan import require_short_metadata
 from ingest.write.publishing import require_publishable
 from ingest.write.write_warning import WriteWarning, warnings_of
@@ -32,13 +34,14 @@ class Put:
 
     `revise` may be called several times, and may raise to refuse.
     parts: those that it sets; `revise` keeps the others as stored.
-    may_publish: whether the writer may let the document be public.
+    may_publish: whether the writer may let the document be public. author: who writes it.
     """
 
     document_id: str
     revise: Revise
     parts: Parts = ALL_PARTS
     may_publish: bool = False
+    author: Author = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def revision_of(
     """The document's revision without parts that later writes have set, or the put's outcome.
 
     Every write of a document passes here again whenever the stored document has changed, so this is
-    where the right to publish is judged.
+    where the right to publish is judged, and whose content it is.
     """
     if stored is not None:
         parts = remaining(put.parts, stored.sequences, sequence)
@@ -142,18 +145,20 @@ def revision_of(
     if put.parts and not parts:
         return superseded(put.document_id, stored)
     try:
-        document = put.revise(stored.document if stored else None)
+        before = stored.document if stored else None
+        document = put.revise(before)
         planned = _plan_update(put.parts, parts, document, stored, missing, sequence)
         last = {"readers": missing.access} if stored is None else stored.sequences
+        document = with_provenance(before, planned.document, put.author, parts)
         require_publishable(
-            stored.document if stored else None,
-            planned.document,
+            before,
+            intended(document),
             may_publish=put.may_publish,
             is_overtaken=is_overtaken(last, sequence),
         )
     except Exception as refusal:
         return refusal
-    return planned
+    return replace(planned, document=document)
 
 
 def _plan_update(

@@ -21,8 +21,10 @@ from index.documents.stored_document import StoredDocument
 from index.documents.write_causes import ExternalCause, WriteCause, sequence_of
 from index.errors import SourceReserved
 from index.model.document import Document
+from index.model.provenance import NOBODY, Author
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
+from ingest.write.authorship import held, intended
 from ingest.write.document_plan import PlannedBatch, teaches_others
 from ingest.write.embed import PassageEmbedder
 from ingest.write.planning_process import PlanningProcess
@@ -102,14 +104,16 @@ class Writer:
         parts: Parts = ALL_PARTS,
         *,
         may_publish: bool = False,
+        author: Author = NOBODY,
     ) -> Written:
         """`put_all` of one document; raises the exception that `put_all` returns.
 
         cause: the job, source reading or event behind the write. If a newer cause has replaced
         it, nothing is written and `JobLost` or its own exception is raised. Parts that a later
-        write has set stay unchanged. parts: those that this write sets. may_publish: as in `Put`.
+        write has set stay unchanged. parts: those that this write sets. may_publish, author: as in
+        `Put`.
         """
-        put = Put(document_id, revise, parts, may_publish)
+        put = Put(document_id, revise, parts, may_publish, author)
         (outcome,) = await self.put_all(tenant, [put], cause)
         return require_written(outcome)
 
@@ -147,18 +151,22 @@ class Writer:
         parts: Parts = ACCESS,
         *,
         may_publish: bool = False,
+        author: Author = NOBODY,
+        audited: tuple[str, str] = ("share", "shared"),
     ) -> Written:
-        """Set owner and readers as `revise` returns them; embeds and moves no vector.
+        """Set owner, readers and provenance as `revise` returns them; it moves no vector.
 
         cause: what another system said; raises its exception if that has changed since.
-        parts: which of the two it sets, against queued writes. may_publish: as in `Put`.
+        parts: which of the first two it sets, against queued writes. may_publish: as in `Put`.
+        author: whose quarantine holds. audited: the audit log's action, and its word for it.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
             await self._announce_absence(tenant, stored)
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise raises if the document does not exist"
-            require_publishable(stored.document, document, may_publish=may_publish)
+            document = held(stored.document, document, author.quarantine)
+            require_publishable(stored.document, intended(document), may_publish=may_publish)
             if stored.document == document:
                 unchanged = PlannedUpdate(stored, document, parts)
                 confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
@@ -168,9 +176,8 @@ class Writer:
                 summaries = (summary.text for summary in stored.summaries)
                 texts = [document.title, document.text, *summaries]
                 words = await self.threads.run(tenant, spelling.vocabulary_words, texts)
-            owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
-                tenant, stored, owner=owner, readers=readers, words=words, cause=cause, parts=parts
+                tenant, stored, document, words=words, cause=cause, parts=parts, audited=audited
             )
             return await self._written(tenant, document_id, committed, kept=len(stored.all_ids))
 

@@ -19,6 +19,7 @@ class Extracted:
     An empty title says that no heading of the text is one.
 
     losses: what the file shows and the text lacks, or has in another form.
+    has_hidden_text: whether the file has text that readers don't see.
     links: of a web page. robots: what it tells crawlers, such as `noindex`.
     """
 
@@ -26,6 +27,7 @@ class Extracted:
     title: str | None = None
     language: str | None = None
     losses: Sequence[str] = ()
+    has_hidden_text: bool = False
     links: Sequence[str] = ()
     robots: str = ""
 

@@ -11,6 +11,7 @@ from gateway.extensions._files.formats import TEXT
 from gateway.extensions._files.front_matter import front_matter
 from gateway.extensions._files.inline_data import without_inline_data
 from index.model.document import normalise
+from index.model.provenance import Provenance
 from ingest.parse.markdown import title
 
 
@@ -38,6 +39,8 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
         losses += extracted.losses
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
+        if extracted.has_hidden_text:
+            fields["provenance"] = Provenance(hidden_text=True)
         if extracted.title == "":
             fields["title"] = stem
     text = without_inline_data(text)

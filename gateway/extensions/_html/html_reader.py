@@ -31,8 +31,10 @@ def convert_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
     from gateway.extensions._html import html_markdown
 
     page = html_markdown.convert(html, marks_hidden=options.marks_hidden)
-    losses = losses_of(replace(page, hidden=page.hidden + hidden), options)
-    return Extracted(page.text, page.title, page.language, losses)
+    page = replace(page, hidden=page.hidden + hidden)
+    return Extracted(
+        page.text, page.title, page.language, losses_of(page, options), page.hidden > 0
+    )
 
 
 def losses_of(page: "MarkdownPage", options: ReadOptions) -> list[str]:

@@ -8,7 +8,10 @@ from index.search.hits import Hit
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """tenant: another tenant, whose public document it is; None for the caller's own."""
+    """tenant: another tenant, whose public document it is; None for the caller's own.
+
+    trust: as of the hit: `claim` or `web` if nobody stands behind its document.
+    """
 
     chunk_id: int
     document_id: str
@@ -16,12 +19,14 @@ class Passage:
     text: str
     language: str
     tenant: str | None = None
+    trust: str | None = None
 
     @property
     def cited_fields(self) -> dict[str, Any]:
         """The fields of a citation that name the passage."""
         fields: dict[str, Any] = {"chunk_id": self.chunk_id, "document_id": self.document_id}
-        return fields if self.tenant is None else fields | {"tenant": self.tenant}
+        seldom = {"tenant": self.tenant, "trust": self.trust}
+        return fields | {name: value for name, value in seldom.items() if value is not None}
 
     @property
     def heading(self) -> str:
@@ -45,4 +50,5 @@ def passage_from_hit(hit: Hit, own_tenant: str) -> Passage:
         hit.text,
         hit.language,
         None if hit.tenant == own_tenant else hit.tenant,
+        hit.warning,
     )

@@ -172,6 +172,9 @@ class _AnswerRun:
         return {
             "finish_reason": written.finish_reason,
             "citations": self._parser.citations,
+            "rests_on_claims": any(
+                citation.get("trust") == "claim" for citation in self._parser.citations
+            ),
             "cached": written.cached,
             **self._limits,
         }
@@ -261,7 +264,7 @@ async def _next_piece(pieces: "asyncio.Queue[str | None]") -> str | None:
 
 def _passage(hit: Mapping[str, Any]) -> Passage:
     fields: dict[str, Any] = {name: hit[name] for name in _PASSAGE_FIELDS}
-    return Passage(**fields, tenant=hit.get("tenant"))
+    return Passage(**fields, tenant=hit.get("tenant"), trust=hit.get("trust"))
 
 
 def _left_out(found: Sequence[Passage], selected: Sequence[Passage]) -> dict[str, list[int]]:

@@ -54,6 +54,9 @@ class GeneratedAnswer(Body):
         description="why it ends: stop; length; fallback: no hit is good enough and no model was "
         "called; gate: the query gate is closed"
     )
+    rests_on_claims: bool = Field(
+        description="whether a citation is of a document that an agent wrote and nobody ratified"
+    )
     cached: bool = Field(
         description="whether the model had written this text before, for the same question, "
         "conversation and passages"

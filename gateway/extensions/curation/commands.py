@@ -91,12 +91,15 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
         from gateway.extensions.curation import curation_services
         from gateway.extensions.curation.curation_endpoints import resolve
         from gateway.extensions.curation.curation_schemas import ResolveBody
+        from index.model.provenance import OPERATOR
 
         body = ResolveBody.model_validate(fields)
         async with operations.acting_services(settings) as services:
             try:
                 curation = curation_services.build(services, items_max=0)
-                record, _ = await resolve(curation, tenant, item_id, body, may_publish=True)
+                record, _ = await resolve(
+                    curation, tenant, item_id, body, may_publish=True, author=OPERATOR
+                )
             except problems.Problem as problem:
                 raise CommandError(problem.detail) from None
         return record.document_id

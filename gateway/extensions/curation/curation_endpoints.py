@@ -20,6 +20,7 @@ from gateway.extensions.curation.curation_services import CurationServices
 from gateway.extensions.curation.low_confidence_store import CurationRecord, State
 from index.model.document import FAQ_SOURCE, Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
+from index.model.provenance import Author
 from index.text import language_detection
 from ingest.write.revision import Put, Written, require_written
 
@@ -49,8 +50,15 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
     tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
     body = await context.parse_body(ResolveBody)
-    publishes = document_update.may_publish(caller.principal)
-    item, written = await resolve(context.services, tenant, item_id, body, may_publish=publishes)
+    principal = caller.principal
+    item, written = await resolve(
+        context.services,
+        tenant,
+        item_id,
+        body,
+        may_publish=document_update.may_publish(principal),
+        author=document_update.author_of(principal),
+    )
     response = json_response(_item(item))
     if written is None:
         return response
@@ -58,7 +66,13 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
 
 
 async def resolve(
-    services: CurationServices, tenant: str, item_id: str, body: ResolveBody, *, may_publish: bool
+    services: CurationServices,
+    tenant: str,
+    item_id: str,
+    body: ResolveBody,
+    *,
+    may_publish: bool,
+    author: Author,
 ) -> tuple[CurationRecord, Written | None]:
     """Resolve an item with a new document, or dismiss it; a `Problem` if it is invalid or not open.
 
@@ -80,7 +94,7 @@ async def resolve(
             document = _faq(item, body, body.answer, body.faq_category, language)
         document_id = document.document_id
         revise = partial(_revised, document, is_faq=body.faq_category is not None)
-        put = Put(document_id, revise, may_publish=may_publish)
+        put = Put(document_id, revise, may_publish=may_publish, author=author)
         (outcome,) = await services.writer.put_all(tenant, [put])
         written = require_written(outcome)
     state: State = "dismissed" if document_id is None else "resolved"

@@ -106,6 +106,7 @@ async def put_faq(context: RequestContext[DocumentServices]) -> Response:
             document.document_id,
             revise,
             may_publish=document_update.may_publish(caller.principal),
+            author=document_update.author_of(caller.principal),
         )
     answer = FaqWritten(id=faq_id, document_id=document.document_id, revision=written.revision)
     return written_response(caller, answer, written)

@@ -141,7 +141,10 @@ def _parse_line(
     document = faq_document.to_document(faq_id, body, context.services.settings.language)
     revise = faq_document.revised(document)
     return Put(
-        document.document_id, revise, may_publish=document_update.may_publish(caller.principal)
+        document.document_id,
+        revise,
+        may_publish=document_update.may_publish(caller.principal),
+        author=document_update.author_of(caller.principal),
     )
 
 

@@ -33,6 +33,7 @@ from index.model.document import Document
 from index.model.identifiers import READERS_MAX
 from index.model.write_order import NO_PARTS
 from ingest.errors import DocumentContended
+from ingest.write.authorship import intended
 from ingest.write.writer import Writer
 
 # Starting values, not measured.
@@ -297,8 +298,9 @@ class StoreWatch:
         update = await self._services.tuples.reader_update(tenant, document_id)
 
         def revise(stored: Document | None) -> Document:
-            readers = () if stored is None else update.readers(stored.readers, READERS_MAX)
-            if stored is None or readers == stored.readers:
+            before = () if stored is None else intended(stored).readers
+            readers = update.readers(before, READERS_MAX)
+            if stored is None or readers == before:
                 raise _NothingToChange
             return replace(stored, readers=readers)
 

@@ -12,6 +12,7 @@ from gateway.extensions.rabbitmq.event_schemas import DeleteEvent, Event, PutEve
 from gateway.extensions.rabbitmq.event_version_store import EventVersionStore
 from gateway.extensions.rabbitmq.event_versions import EventUpdate
 from index.model.document import Document
+from index.model.provenance import SOURCE
 from index.model.write_order import ACCESS, CONTENT, NO_PARTS, named
 from ingest.errors import DocumentContended, PublishingRefused
 from ingest.write.revision import Written
@@ -82,6 +83,7 @@ class EventHandler:
                     update,
                     CONTENT | optional | (ACCESS if sets_access else NO_PARTS),
                     may_publish=self.may_publish,
+                    author=SOURCE,
                 )
             case DeleteEvent() if is_latest:
                 return await self.writer.remove(

@@ -13,7 +13,9 @@ def _read(content: bytes, options: ReadOptions) -> Extracted:
     html = html_encoding.decode(content, options.content_type)
     found = web_page.convert(html, marks_hidden=options.marks_hidden)
     page, losses = found.page, html_reader.losses_of(found.page, options)
-    return Extracted(page.text, page.title, page.language, losses, found.links, found.robots)
+    return Extracted(
+        page.text, page.title, page.language, losses, page.hidden > 0, found.links, found.robots
+    )
 
 
 WEB_PAGES = by_suffix([Format("HTML", (".html",), _read)])

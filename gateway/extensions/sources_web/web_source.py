@@ -32,6 +32,7 @@ from gateway.extensions.sources_web.url_queue import UrlQueue
 from gateway.extensions.sources_web.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from index.model.document import normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
+from index.model.provenance import Provenance
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")
@@ -183,6 +184,7 @@ class WebSource:
             "uri": url,
             "title": (extracted.title or urls.document_path(url))[:TITLE_CHARACTERS_MAX],
             "text": without_inline_data(normalise(extracted.text)),
+            "provenance": Provenance("web", hidden_text=extracted.has_hidden_text),
         }
         if extracted.language:
             fields["language"] = extracted.language

@@ -101,6 +101,7 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
         revise,
         parts=_ATTRIBUTES,
         may_publish=document_update.may_publish(caller.principal),
+        author=document_update.author_of(caller.principal),
     )
     answer = StoreFileAnswer.of(store.source, replace(file, metadata=metadata))
     return response_of_writes(answer, caller, [written])

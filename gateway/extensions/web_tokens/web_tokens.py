@@ -38,6 +38,7 @@ from gateway.extensions.web_tokens.jwks_client import (
     VerificationKey,
 )
 from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
+from index.model.provenance import AGENTS_MAX
 from index.tenants.principals import Claims
 
 KEYS_LIFETIME_S = 300.0  # then they are fetched again; a withdrawn key is accepted for so long
@@ -172,6 +173,7 @@ class WebTokenReader:
             is_mcp_only=self._audience not in audiences,
             has_mcp_scopes=self._resource is None
             or self._resource.has_scopes(_strings(claims.get("scope") or claims.get("scp"))),
+            agents=_actors(claims.get("act")),
         )
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
@@ -284,6 +286,20 @@ def _omits(claims: Mapping[str, Any], name: str) -> bool:
         or any(str(claim).startswith(f"{name}:src") for claim in claims)
         or (name == "groups" and str(claims.get("hasgroups") or False).lower() != "false")
     )
+
+
+def _actors(act: Any) -> tuple[str, ...]:
+    """Who acts for the subject, the current one first: RFC 8693, section 4.1.
+
+    Raises `ValueError` for what names nobody: an agent must not pass for a person.
+    """
+    actors = list[str]()
+    while act is not None:
+        if not isinstance(act, Mapping) or len(actors) == AGENTS_MAX:
+            raise ValueError(f"act must name at most {AGENTS_MAX} actors")
+        actors.append(_SUBJECT.validate_python(act.get("sub") or act.get("client_id")))
+        act = act.get("act")
+    return tuple(actors)
 
 
 def _strings(claim: Any) -> list[Any]:

@@ -26,6 +26,7 @@ class _DocumentFields:
     tags: Sequence[str]
     metadata: dict[str, Any]
     updated_at: datetime
+    trust: str | None
     chunk_id: int = 0
 
 
@@ -39,6 +40,7 @@ def conditions_against(body: SearchBody, dated: DatedDocument) -> list[str]:
         document.tags,
         dict(document.metadata),
         dated.updated_at,
+        document.provenance.trust,
     )
     return [
         name

@@ -86,6 +86,11 @@ class HitAnswer(Body):
     tenant: str | None = Field(
         None, description="another tenant, whose public document it is; absent: the caller's own"
     )
+    trust: Literal["claim", "web"] | None = Field(
+        None,
+        description="`claim`: an agent wrote the document, `web`: it is from the web, and nobody "
+        "has ratified it",
+    )
     summaries: tuple[SummaryAnswer, ...] | None = Field(
         None, description="of the document and of the innermost long section; only if requested"
     )
@@ -118,6 +123,7 @@ class CitationAnswer(Body):
     chunk_id: int
     document_id: str
     tenant: str | None = Field(None, description="as of the hit")
+    trust: Literal["claim", "web"] | None = Field(None, description="as of the hit")
 
 
 class ContextAnswer(Body):

@@ -52,7 +52,7 @@ _HIT = """
     chunk_id bigint, dense double precision, lexical double precision, digest bytea, text text,
     start_at integer, end_at integer, document_key bigint, tenant text, document_id text, title
     text, source text, uri text, language text, tags text[], metadata jsonb, updated_at
-    timestamp with time zone, scope_name text, summaries jsonb
+    timestamp with time zone, trust text, scope_name text, summaries jsonb
 """
 _LEG_SCORES = """
     dense_ids bigint[], dense_scores double precision[], lexical_ids bigint[], lexical_scores
@@ -60,8 +60,9 @@ _LEG_SCORES = """
 """
 _DOCUMENT = """
     document_id text, source text, title text, uri text, language text, tags text[], metadata
-    jsonb, owner text, readers text[], chunker text, summaries text, is_active boolean, text
-    text, created_at timestamp with time zone, updated_at timestamp with time zone
+    jsonb, owner text, readers text[], chunker text, summaries text, is_active boolean,
+    provenance jsonb, text text, created_at timestamp with time zone, updated_at timestamp
+    with time zone
 """
 _FILE = """
     file_id text, document_id text, created_at timestamp with time zone, status text, error_code

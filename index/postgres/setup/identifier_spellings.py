@@ -23,7 +23,8 @@ _LISTED_MAX = 50  # collisions in one message
 # In this order: memberships move once both groups are there, and tenants are locked last.
 _RESPELLING = (
     "respell_keys", "respell_groups", "merge_members", "delete_members", "delete_groups",
-    "respell_users", "suspend", "resume", "respell_event_versions", "respell_vector_stores",
+    "respell_users", "suspend", "resume", "respell_provenance", "respell_quarantines",
+    "respell_event_versions", "respell_vector_stores",
     "respell_vector_store_files", "respell_files", "respell_subscriptions", "respell_jobs",
     "respell_ended_readers", "respell_tuples", "merge_tuple_members", "delete_tuple_members",
     "merge_tuple_readers", "delete_tuple_readers", "respell_words", "note_words",

@@ -11,6 +11,8 @@ from tests.gateway.support.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
 
+BY_ANA = {"trust": "vouched", "by": "person", "subject": "ana"}
+
 # What is written is what is read.
 
 
@@ -38,7 +40,8 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
     await ana.call("PUT", "/v1/documents/leave", json=written)
 
     stored = await read(ana, "leave")
-    assert stored == {"document_id": "leave", **written} | times_of(stored)
+    own = {"document_id": "leave", "provenance": BY_ANA}
+    assert stored == {**own, **written} | times_of(stored)
 
 
 async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone(
@@ -61,6 +64,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "chunker": "structure",
         "summaries": "none",
         "active": True,
+        "provenance": BY_ANA,
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)

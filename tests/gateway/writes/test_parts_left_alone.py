@@ -39,6 +39,8 @@ QUEUED: dict[str, Any] = {
 }
 # What such a write leaves alone is tested in test_store_watch.py.
 BY_TUPLES = "gateway/extensions/openfga/store_watch.py:_update_document"
+# It sets no part: tests/gateway/extensions/provenance.
+RATIFYING = "gateway/extensions/provenance/provenance_endpoints.py:post_ratify"
 # They say all of a document, whatever is stored.
 WHOLE = {
     "gateway/extensions/curation/curation_endpoints.py:resolve",
@@ -200,7 +202,22 @@ def _queued(part: Part) -> object:
 
 
 def test_each_door_that_writes_documents_is_known() -> None:
-    assert {*_doors()} == {*DOORS, *WHOLE, BY_TUPLES}
+    assert {*_doors()} == {*DOORS, *WHOLE, BY_TUPLES, RATIFYING}
+
+
+def test_each_door_that_writes_content_says_who_writes_it() -> None:
+    calls = [
+        node
+        for path in (PACKAGES / "gateway").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and _is_write(node)
+    ]
+
+    contents = [call for call in calls if not ast.unparse(call.func).endswith("put_access")]
+    assert len(contents) >= len(WHOLE)
+    for call in contents:
+        names = {keyword.arg for keyword in call.keywords}
+        assert "author" in names or "author_of" in ast.unparse(call), ast.unparse(call)
 
 
 def _doors() -> Iterator[str]:

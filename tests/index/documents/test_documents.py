@@ -103,7 +103,7 @@ async def test_each_change_says_what_it_added_removed_and_touched(
     second = await documents.stored("acme", "leave")
     assert second is not None
     (d,) = set(second.chunk_ids) - {c}
-    await documents.put_access("acme", second, owner="ben", readers=[])
+    await documents.put_access("acme", second, replace(second.document, owner="ben", readers=()))
     third = await documents.stored("acme", "leave")
     assert third is not None
     await documents.remove("acme", third)
@@ -151,7 +151,7 @@ async def test_every_way_to_change_a_document_names_it(
     key = await connection.fetchval(
         "SELECT document_key FROM documents WHERE document_id = 'leave'"
     )
-    await documents.put_access("acme", stored, owner="ben", readers=[])
+    await documents.put_access("acme", stored, replace(stored.document, owner="ben", readers=()))
     stored = await documents.stored("acme", "leave") or stored
     await documents.remove("acme", stored)
 
@@ -185,7 +185,9 @@ async def test_new_access_writes_no_chunk_and_no_chunk_text_again(
     stored = await written(documents, a_document("leave"), "a", "b")
     before = [await rows.places(table) for table in ("chunks", "chunk_texts", "document_texts")]
 
-    await documents.put_access("acme", stored, owner="ben", readers=["public"])
+    await documents.put_access(
+        "acme", stored, replace(stored.document, owner="ben", readers=("public",))
+    )
 
     after = await documents.stored("acme", "leave")
     assert after is not None
@@ -254,7 +256,9 @@ async def test_a_commit_raises_the_public_revision_too_if_the_document_is_or_was
             documents, "acme", a_write(document, version=stored.version, kept=kept)
         )
     else:
-        committed = await documents.put_access("acme", stored, owner=None, readers=[after])
+        committed = await documents.put_access(
+            "acme", stored, replace(stored.document, owner=None, readers=(after,))
+        )
 
     assert committed is not None
     assert committed.revisions == {"acme": 2} | ({"public": public_before + 1} if is_public else {})

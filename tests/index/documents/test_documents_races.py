@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -28,7 +29,9 @@ Change = Callable[[DocumentStore, StoredDocument], Awaitable[CommitResult | None
 
 
 async def share(documents: DocumentStore, stored: StoredDocument) -> CommitResult | None:
-    return await documents.put_access("acme", stored, owner="eve", readers=["public"])
+    return await documents.put_access(
+        "acme", stored, replace(stored.document, owner="eve", readers=("public",))
+    )
 
 
 async def remove(documents: DocumentStore, stored: StoredDocument) -> CommitResult | None:

@@ -1,6 +1,7 @@
 """What is read, listed and counted of documents, and by whom."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -275,7 +276,9 @@ async def take(documents: DocumentStore, tenant: str, step: tuple[Any, ...]) -> 
         case ("share", name, to):
             stored = await documents.stored(tenant, name)
             if stored is not None:
-                assert await documents.put_access(tenant, stored, owner="ana", readers=to)
+                assert await documents.put_access(
+                    tenant, stored, replace(stored.document, owner="ana", readers=tuple(to))
+                )
         case ("remove", name):
             stored = await documents.stored(tenant, name)
             if stored is not None:

@@ -397,6 +397,7 @@ def an_arrival(**fields: Any) -> ChangedChunk:
         "owner": None,
         "readers": ("tenant",),
         "updated_at": worlds.EPOCH,
+        "trust": None,
         "space": "one",
         "dense": half([0, 0, 1]),
         "lexical": {},

@@ -34,7 +34,7 @@ STATEMENT = f"""
 SELECT array_agg(coalesce({PASSES_FILTER} AND {PASSES_CHUNK_FILTER}, false) ORDER BY number)
 FROM jsonb_to_recordset($1) AS chunks (
     number integer, chunk_id bigint, document_id text, source text, language text, tags text[],
-    metadata jsonb, updated_at timestamptz
+    metadata jsonb, updated_at timestamptz, provenance jsonb
 )
 WHERE $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL"""  # noqa: S608  text of ours
 

@@ -61,6 +61,10 @@ async def test_everything_that_names_a_person_or_a_group_is_respelled(
         INSERT INTO jobs (job_id, tenant, kind, target, subject, attempts_max)
         VALUES ('job_1', 'acme', 'document.write', 'document:Plan', 'Ana', 1);
         INSERT INTO ended_readers (tenant, digest, reader) VALUES ('acme', '', 'user:Cid');
+        UPDATE documents SET provenance = '{"by": "agent", "subject": "Dan", "ratified_by": "Eve",
+            "held_readers": ["user:Fay", "tenant"]}';
+        UPDATE tenants SET quarantine = '{"of": "web", "readers": ["group:Gods"]}'
+        WHERE tenant = 'acme';
     """)
     await connection.execute(USER, "Ana", "Ana", True)
 
@@ -84,6 +88,14 @@ async def test_everything_that_names_a_person_or_a_group_is_respelled(
         "SELECT document_id, reader FROM openfga_readers": ("Plan", "user:ana"),
         "SELECT subject FROM jobs": ("ana",),
         "SELECT reader FROM ended_readers": ("user:cid",),
+        "SELECT provenance ->> 'subject', provenance ->> 'ratified_by' FROM documents": (
+            "dan",
+            "eve",
+        ),
+        "SELECT (provenance -> 'held_readers')::text FROM documents": ('["tenant", "user:fay"]',),
+        "SELECT (quarantine -> 'readers')::text FROM tenants WHERE tenant = 'acme'": (
+            '["group:gods"]',
+        ),
     }.items():
         assert [tuple(each) for each in await connection.fetch(query)] == [row], query
     action = "SELECT action FROM audit_log WHERE action = 'identifiers.respell'"

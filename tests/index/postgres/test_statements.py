@@ -28,6 +28,7 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 # Though they name no tenant; none of them is for a caller.
 WITHOUT_A_TENANT = {
     "identifiers.respell_documents": "all tenants, at a migration",
+    "identifiers.respell_provenance": "the same",
     "identifiers.spellings": "the same",
     "documents.reposition_chunks": "chunks by identifier, of a document that its writer has locked",
     "forgetting.digests": "digests of a document that its writer has locked",

@@ -41,7 +41,7 @@ def a_shard(random: np.random.Generator) -> Shard:
         dense=dense,
         inverse_norms=inverse_norms,
         postings=postings,
-        records=chunk_records.build([orjson.dumps(["", "acme", *range(11)])] * ROWS),
+        records=chunk_records.build([orjson.dumps(["", "acme", *range(12)])] * ROWS),
     )
     return replace(made, segments=(segment,), live=(random.random(ROWS) < 0.9,))
 

@@ -35,6 +35,7 @@ def a_row(digest: int | bytes, document_id: str = "leave", **fields: Any) -> Map
         "tags": ["people"],
         "summaries": None,
         "metadata": {},
+        "trust": None,
         "scope_name": "private",
         "start_at": start,
         "end_at": end,

@@ -141,6 +141,10 @@ SAMPLES: Mapping[str, ConditionSample] = {
         _some(INSTANTS),
         lambda instants, chunk: all(is_valid_at(chunk.metadata, instant) for instant in instants),
     ),
+    "trust": ConditionSample(
+        [("vouched",), ("source", "vouched"), ("source", "vouched", "web")],
+        lambda trusts, chunk: chunk.trust in trusts,
+    ),
     "kinds": ConditionSample(
         [("summary",), ("summary", "text")],
         lambda kinds, chunk: ("summary" if chunk.chunk_id < 0 else "text") in kinds,
@@ -175,6 +179,8 @@ def as_chunk(document: Document, updated_at: datetime, chunk_id: int = 1) -> Any
     """A chunk of the document as conditions see it."""
     names = ("document_id", "source", "language", "tags", "metadata")
     values = {name: getattr(document, name) for name in names}
+    own = document.provenance
+    values |= {"trust": own.trust, "provenance": own.to_json()}
     return SimpleNamespace(**values, updated_at=updated_at, chunk_id=chunk_id)
 
 

@@ -66,6 +66,7 @@ class Story:
             owner=random.choice([None, *worlds.SUBJECTS]),
             readers=self._readers(),
             summaries=random.choice(["none", "extract", "extract"]),
+            provenance=worlds.provenance_of(document_id),
         )
 
     def edited(self, document: Document) -> Document:
@@ -89,7 +90,9 @@ class Story:
 
     def re_permitted(self, document: Document) -> Document:
         owner = self.random.choice([document.owner, document.owner, None, *worlds.SUBJECTS])
-        return replace(document, owner=owner, readers=self._readers())
+        readers = self._readers()
+        provenance = worlds.provenance_of(f"{document.document_id} {owner} {readers}")
+        return replace(document, owner=owner, readers=readers, provenance=provenance)
 
     def _with_other_text(self, document: Document) -> Document:
         random = self.random

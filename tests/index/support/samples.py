@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cache.protocol import Revisions
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
+from index.model.provenance import Author
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Put, Written, require_written
 from ingest.write.writer import Writer
@@ -45,7 +46,11 @@ def subsets(things: Sequence[T]) -> list[tuple[T, ...]]:
 async def put(writer: Writer, document: Document, tenant: str = "acme") -> Written:
     """Write the document, whatever is stored."""
     return await writer.put(
-        tenant, document.document_id, lambda _stored: document, may_publish=True
+        tenant,
+        document.document_id,
+        lambda _stored: document,
+        may_publish=True,
+        author=Author(document.provenance),
     )
 
 
@@ -57,7 +62,8 @@ async def put_all(writer: Writer, documents: Iterable[Document], tenant: str = "
 
 def as_put(document: Document) -> Put:
     """The document, whatever is stored."""
-    return Put(document.document_id, lambda _stored: document, may_publish=True)
+    author = Author(document.provenance)
+    return Put(document.document_id, lambda _stored: document, may_publish=True, author=author)
 
 
 class RecordingEmbedder:

@@ -5,6 +5,7 @@ to PostgreSQL is done here in Python, over all chunks of all tenants.
 """
 
 import math
+import zlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.model.document import Document
+from index.model.provenance import UNKNOWN, Provenance
 from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.search.ranking import fusion
@@ -32,6 +34,14 @@ SOURCES = ("wiki", "mail", "drive")
 TAGS = ("red", "green", "blue")
 LANGUAGES = ("en", "pt-BR", "fi")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+PROVENANCES = (
+    UNKNOWN,
+    Provenance("person", "ana"),
+    Provenance("agent", "ana", ("tok",)),
+    Provenance("agent", "ben", ratified_by="ana", ratified_at=EPOCH),
+    Provenance("source"),
+    Provenance("web", hidden_text=True),
+)
 DOCUMENTS_PER_TENANT = 50
 
 WORDS: Mapping[str, Sequence[str]] = {
@@ -130,7 +140,12 @@ def _made_up_document(random: Random, document_id: str) -> Document:
         metadata=random.choice(METADATA),
         owner=random.choice([None, *SUBJECTS]),
         readers=tuple(reader for reader in READERS if random.random() < 0.25),
+        provenance=provenance_of(document_id),
     )
+
+
+def provenance_of(name: str) -> Provenance:
+    return PROVENANCES[zlib.crc32(name.encode()) % len(PROVENANCES)]
 
 
 def _twin(random: Random, document: Document, of: Document) -> Document:

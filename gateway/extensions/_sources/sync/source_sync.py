@@ -13,7 +13,7 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
@@ -35,6 +35,7 @@ from gateway.extensions._sources.sync.report import PendingRemoval, Report
 from index.documents.write_causes import Reading
 from index.model.document import Document, DocumentContent
 from index.model.form import composed
+from index.model.provenance import Author
 from ingest.errors import (
     DocumentTooLong,
     JobRefused,
@@ -264,7 +265,12 @@ async def read_items(
             await asyncio.wait(before)
         ids_being_written.update(document_ids)
         puts = [
-            Put(document.document_id, _as_read(document), may_publish=may_publish)
+            Put(
+                document.document_id,
+                _as_read(document),
+                may_publish=may_publish,
+                author=_author_of(document),
+            )
             for document in documents
         ]
         try:
@@ -367,6 +373,11 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
 
 def _characters(item: Item) -> int:
     return len(item.text) if isinstance(item, Document) else 0
+
+
+def _author_of(document: Document) -> Author:
+    found = document.provenance  # an archive brings all of it along
+    return Author(replace(found, by=found.by or "source"))
 
 
 def _as_read(document: Document) -> Callable[[Document | None], Document]:
