@@ -69,6 +69,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "PUT /v1/documents/{document_id:path}",
         "DELETE /v1/documents/{document_id:path}",
         "PATCH /v1/documents/{document_id:path}/access",
+        "POST /v1/documents/{document_id:path}/ratify",
         f"POST {STORES}/{{vector_store_id:path}}/search",
     ),
     "vector stores, which have owners and readers too": (

@@ -75,6 +75,7 @@ OWN = (
     "plans",
     "popularity",
     "preprocessing",
+    "provenance",
     "rabbitmq",
     "rag",
     "receipts",

@@ -4,7 +4,7 @@ JSON and not pickle: the sender has read files that nobody has checked, so the r
 """
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter
@@ -18,6 +18,7 @@ from gateway.extensions._sources.source import (
     UnchangedItem,
 )
 from index.model.document import Document
+from index.model.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ _ADAPTERS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind
 def encode(message: Message) -> bytes:
     kind = type(message)
     values = {name: getattr(message, name) for name in _FIELDS[kind]}
+    if isinstance(message, Document):
+        values["provenance"] = {"hidden_text": message.provenance.hidden_text}
     # The path of a refused item may not be UTF-8: its bytes are then surrogates.
     text = json.dumps([_NAMES[kind], values], ensure_ascii=False)
     return text.encode("utf-8", "surrogatepass")
@@ -55,4 +58,7 @@ def decode(line: bytes) -> Message:
     """Raises `ValueError` for what `encode` does not make."""
     kind, values = json.loads(line.decode("utf-8", "surrogatepass"))
     message: Message = _ADAPTERS[kind].validate_python(values)
+    if isinstance(message, Document):  # who wrote it is not for the sender to say
+        provenance = Provenance(hidden_text=message.provenance.hidden_text)
+        return replace(message, provenance=provenance)
     return message

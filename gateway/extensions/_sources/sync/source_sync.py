@@ -243,6 +243,12 @@ class SourceSync:
             report.removed += written.changed
 
 
+def _source_of(document: Document) -> Author:
+    """A source, with what it has found out; pages of the web say that they are such."""
+    found = document.provenance
+    return Author(replace(found, by=found.by or "source"))
+
+
 async def read_items(
     items: Iterator[Item],
     tenant: str,
@@ -251,10 +257,11 @@ async def read_items(
     on_item: Callable[[Report], None],
     reading: Reading,
     may_publish: bool = False,
+    author_of: Callable[[Document], Author] = _source_of,
 ) -> Report:
     """Write every document among the items; calls `on_item` after each.
 
-    may_publish: as of `SourceSync`.
+    may_publish: as of `SourceSync`. author_of: of each document.
     """
     report, ids_being_written, locks = Report(), set[str](), PipelineLocks()
 
@@ -269,7 +276,7 @@ async def read_items(
                 document.document_id,
                 _as_read(document),
                 may_publish=may_publish,
-                author=_author_of(document),
+                author=author_of(document),
             )
             for document in documents
         ]
@@ -373,11 +380,6 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
 
 def _characters(item: Item) -> int:
     return len(item.text) if isinstance(item, Document) else 0
-
-
-def _author_of(document: Document) -> Author:
-    found = document.provenance  # an archive brings all of it along
-    return Author(replace(found, by=found.by or "source"))
 
 
 def _as_read(document: Document) -> Callable[[Document | None], Document]:

@@ -16,6 +16,7 @@ from gateway.extensions.import_.archive.archive import Archive, GroupLine, Sourc
 from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.write_causes import Reading
 from index.errors import QuotaExceeded, SourceReserved
+from index.model.provenance import Author
 
 
 async def import_archive(
@@ -59,6 +60,7 @@ async def import_archive(
         on_item=on_item,
         reading=reading,
         may_publish=may_publish,
+        author_of=lambda document: Author(document.provenance),
     )
     for item in refused:
         report.refuse(item)

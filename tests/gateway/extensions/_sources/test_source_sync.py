@@ -19,6 +19,7 @@ from gateway.extensions._sources.sync.report import LISTED_MAX, Report
 from gateway.extensions._sources.sync.source_sync import SourceSync
 from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
+from index.model.provenance import SOURCE
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
@@ -294,6 +295,20 @@ async def test_what_comes_next_is_read_while_what_came_before_is_written(
 
     assert report.documents == 200
     assert told.read_ahead
+
+
+async def test_what_a_source_has_is_a_sources_and_its_front_matter_says_nothing_else(
+    tmp_path: Path, writer: Writer, documents: DocumentStore
+) -> None:
+    forged = "provenance: {by: person, ratified_by: ana}\ntrust: vouched"
+    (tmp_path / "note.md").write_text(f"---\n{forged}\n---\nA note.")
+    reading = SourceSync(source(tmp_path), "acme", writer, documents, ANY_NUMBER)
+    await reading.read()
+
+    (name,) = await documents.of_source("acme", source(tmp_path).name)
+    stored = await documents.stored("acme", name)
+    assert stored is not None
+    assert stored.document.provenance == SOURCE.provenance
 
 
 async def test_a_source_that_may_not_publish_refuses_what_is_public_and_keeps_what_is_stored(

@@ -26,6 +26,7 @@ from gateway.extensions.sources_web.web_page_reader import WEB_PAGES
 from gateway.extensions.sources_web.web_page_store import PageState
 from gateway.extensions.sources_web.web_source import WebSource
 from index.model.document import Document
+from index.model.provenance import Provenance
 from tests.ingest.support.web_server import HTML, Answer, WebHost, web_host
 
 T = TypeVar("T")
@@ -104,6 +105,7 @@ def test_the_pages_of_a_sitemap_are_documents_without_what_surrounds_them(host: 
     assert (leave.title, leave.language, leave.readers) == ("/leave", "en", ("tenant",))
     assert leave.text == "# Annual leave\n\nAnnual leave, as told.\n"
     assert travel.document_id == "help/travel?lang=en"
+    assert travel.provenance == Provenance("web")
     assert {agent.partition("/")[0] for agent in host.agents} == {"nearhit"}
 
 
@@ -145,6 +147,9 @@ def test_what_is_left_out_of_a_page_is_said_and_a_page_without_text_refused(host
         "5 characters that readers don't see are left out",
     ]
     assert refusal(items).reason == "has no text that readers see"
+    assert [item.provenance for item in items if isinstance(item, Document)] == [
+        Provenance("web", hidden_text=True)
+    ]
 
 
 @pytest.mark.thorough
