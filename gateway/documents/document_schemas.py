@@ -116,7 +116,9 @@ class ProvenanceAnswer(Body):
         description="the subject that stands behind it; empty: one of another tenant",
         exclude_if=_is_absent,
     )
-    ratified_at: Instant | None = Field(None, exclude_if=_is_absent)
+    ratified_at: Instant | None = Field(
+        None, description="since when it does", exclude_if=_is_absent
+    )
     held_readers: tuple[str, ...] | None = Field(
         None,
         description="in quarantine: those that it gets when it is ratified",

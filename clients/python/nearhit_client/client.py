@@ -590,6 +590,24 @@ class Client(Transport):
         """Set which openings count, or none and delete those stored."""
         return self.call("PUT", "/v1/popularity", body=fields, headers=headers)
 
+    def post_ratify(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RatifyBody]
+    ) -> types.RevisionAnswer:
+        """Stand behind a document, or withdraw that."""
+        return self.call(
+            "POST", f"/v1/documents/{in_path(document_id)}/ratify", body=fields, headers=headers
+        )
+
+    def get_quarantine(self, *, headers: Headers = None) -> types.QuarantineBody:
+        """Get what of agents' writing is held until somebody ratifies it."""
+        return self.call("GET", "/v1/quarantine", headers=headers)
+
+    def put_quarantine(
+        self, *, headers: Headers = None, **fields: Unpack[types.QuarantineBody]
+    ) -> types.QuarantineBody:
+        """Set what of agents' writing is held until somebody ratifies it."""
+        return self.call("PUT", "/v1/quarantine", body=fields, headers=headers)
+
     def get_receipt_keys(self, *, headers: Headers = None) -> types.ReceiptKeySet:
         """Get the public keys that verify receipts, as a JSON Web Key Set."""
         return self.call("GET", "/v1/receipts/keys", headers=headers)
@@ -1347,6 +1365,24 @@ class AsyncClient(AsyncTransport):
     ) -> types.PopularityBody:
         """Set which openings count, or none and delete those stored."""
         return await self.call("PUT", "/v1/popularity", body=fields, headers=headers)
+
+    async def post_ratify(
+        self, document_id: str, /, *, headers: Headers = None, **fields: Unpack[types.RatifyBody]
+    ) -> types.RevisionAnswer:
+        """Stand behind a document, or withdraw that."""
+        return await self.call(
+            "POST", f"/v1/documents/{in_path(document_id)}/ratify", body=fields, headers=headers
+        )
+
+    async def get_quarantine(self, *, headers: Headers = None) -> types.QuarantineBody:
+        """Get what of agents' writing is held until somebody ratifies it."""
+        return await self.call("GET", "/v1/quarantine", headers=headers)
+
+    async def put_quarantine(
+        self, *, headers: Headers = None, **fields: Unpack[types.QuarantineBody]
+    ) -> types.QuarantineBody:
+        """Set what of agents' writing is held until somebody ratifies it."""
+        return await self.call("PUT", "/v1/quarantine", body=fields, headers=headers)
 
     async def get_receipt_keys(self, *, headers: Headers = None) -> types.ReceiptKeySet:
         """Get the public keys that verify receipts, as a JSON Web Key Set."""

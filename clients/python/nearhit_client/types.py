@@ -148,6 +148,7 @@ class CitationAnswer(TypedDict):
     chunk_id: int
     document_id: str
     tenant: NotRequired[str | None]
+    trust: NotRequired[Literal["claim", "web"] | None]
 
 
 class MeasuredValues(TypedDict):
@@ -255,22 +256,15 @@ class DocumentChunkAnswer(TypedDict):
     text: str
 
 
-class DocumentSummary(TypedDict):
-    document_id: str
-    title: str
-    source: str
-    uri: str
-    language: str
-    tags: list[str]
-    metadata: dict[str, Any]
-    relates_to: NotRequired[dict[str, list[str]] | None]
-    owner: str | None
-    readers: list[str]
-    chunker: str
-    summaries: Literal["none", "extract", "model"]
-    active: bool
-    created_at: str
-    updated_at: str
+class ProvenanceAnswer(TypedDict):
+    trust: NotRequired[Literal["claim", "web", "source", "vouched"] | None]
+    by: NotRequired[Literal["person", "agent", "source", "web"] | None]
+    subject: NotRequired[str | None]
+    agents: NotRequired[list[str] | None]
+    hidden_text: NotRequired[bool]
+    ratified_by: NotRequired[str | None]
+    ratified_at: NotRequired[str | None]
+    held_readers: NotRequired[list[str] | None]
 
 
 class LegAnswer(TypedDict):
@@ -594,6 +588,11 @@ class PublicDocumentsBody(TypedDict):
     receives: bool
 
 
+class QuarantineBody(TypedDict):
+    holds: Literal["nothing", "web", "agents"]
+    readers: NotRequired[list[str]]
+
+
 class QuestionRecordingAnswer(TypedDict):
     kept_days: int
 
@@ -617,6 +616,10 @@ class QuotasBody(TypedDict):
     chunks: NotRequired[int | None]
     bytes: NotRequired[int | None]
     sources: NotRequired[int | None]
+
+
+class RatifyBody(TypedDict):
+    ratified: NotRequired[bool]
 
 
 class ReceiptKey(TypedDict):
@@ -840,6 +843,7 @@ class BatchLine(TypedDict):
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
     revision: NotRequired[int | None]
+    provenance: NotRequired[Any]
     document_id: str
 
 
@@ -862,6 +866,7 @@ class DocumentBody(TypedDict):
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
     revision: NotRequired[int | None]
+    provenance: NotRequired[Any]
 
 
 class BatchLineAnswer(TypedDict):
@@ -937,6 +942,7 @@ class FilterBody(TypedDict):
     attributes: NotRequired[Comparison | Compound | None]
     valid_on: NotRequired[str | None]
     as_of: NotRequired[str | None]
+    trust: NotRequired[Literal["claim", "web", "source", "vouched"] | None]
     kinds: NotRequired[list[Literal["text", "summary"]]]
 
 
@@ -954,6 +960,7 @@ class TokenFilterBody(TypedDict):
     attributes: NotRequired[Comparison | Compound | None]
     valid_on: NotRequired[str | None]
     as_of: NotRequired[str | None]
+    trust: NotRequired[Literal["claim", "web", "source", "vouched"] | None]
 
 
 class ContextCheckBody(TypedDict):
@@ -1008,6 +1015,7 @@ class DocumentAnswer(TypedDict):
     chunker: str
     summaries: Literal["none", "extract", "model"]
     active: bool
+    provenance: NotRequired[ProvenanceAnswer | None]
     created_at: str
     updated_at: str
     text: str
@@ -1016,10 +1024,23 @@ class DocumentAnswer(TypedDict):
     tenant: NotRequired[str | None]
 
 
-class DocumentsAnswer(TypedDict):
-    documents: list[DocumentSummary]
-    cursor: str | None
-    total: NotRequired[int | None]
+class DocumentSummary(TypedDict):
+    document_id: str
+    title: str
+    source: str
+    uri: str
+    language: str
+    tags: list[str]
+    metadata: dict[str, Any]
+    relates_to: NotRequired[dict[str, list[str]] | None]
+    owner: str | None
+    readers: list[str]
+    chunker: str
+    summaries: Literal["none", "extract", "model"]
+    active: bool
+    provenance: NotRequired[ProvenanceAnswer | None]
+    created_at: str
+    updated_at: str
 
 
 class ExplainAnswer(TypedDict):
@@ -1205,6 +1226,7 @@ class StepFilterBody(TypedDict):
     attributes: NotRequired[Comparison | Compound | None]
     valid_on: NotRequired[str | None]
     as_of: NotRequired[str | None]
+    trust: NotRequired[Literal["claim", "web", "source", "vouched"] | None]
     kinds: NotRequired[list[Literal["text", "summary"]]]
 
 
@@ -1404,6 +1426,12 @@ class SubscriptionAnswer(TypedDict):
     webhook: WebhookAnswer | None
 
 
+class DocumentsAnswer(TypedDict):
+    documents: list[DocumentSummary]
+    cursor: str | None
+    total: NotRequired[int | None]
+
+
 class HitAnswer(TypedDict):
     chunk_id: int
     document_id: str
@@ -1419,6 +1447,7 @@ class HitAnswer(TypedDict):
     kind: Literal["text", "summary"]
     scope: Literal["private", "shared", "tenant", "public"]
     tenant: NotRequired[str | None]
+    trust: NotRequired[Literal["claim", "web"] | None]
     summaries: NotRequired[list[SummaryAnswer] | None]
     highlights: NotRequired[list[HighlightAnswer] | None]
     relations: NotRequired[list[RelatedDocumentAnswer] | None]
@@ -1541,6 +1570,7 @@ class GeneratedAnswer(TypedDict):
     hits: list[HitAnswer]
     query: str
     finish_reason: str
+    rests_on_claims: bool
     cached: bool
     truncated: list[int]
     omitted: list[int]

@@ -55,8 +55,7 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
             "score": round(hit["score"], 3),
             "scope": hit["scope"],
         }
-        if "tenant" in hit:
-            result["tenant"] = hit["tenant"]
+        result |= {name: hit[name] for name in ("tenant", "trust") if name in hit}
         size = len(orjson.dumps(result)) + 1
         if size > remaining:
             text = truncate(hit["text"], remaining - (size - _size(hit["text"])))

@@ -58,18 +58,19 @@ class ToolHit(Body):
     title: str
     url: str
     text: str
-    passage: int = Field(description="its number; the same words keep it")
+    passage: int = Field(description="number; the same words keep it")
     source: str
-    score: float = Field(description="how well it fits, without a boost; 1 is best")
-    scope: ScopeName = Field(description="through which you see it; public: least trusted")
-    tenant: str | None = Field(None, description="another organization, which has published it")
+    score: float = Field(description="its fit, without a boost; 1 is best")
+    scope: ScopeName = Field(description="how you see it; public: least trusted")
+    tenant: str | None = Field(None, description="another organization, its publisher")
+    trust: str | None = Field(None, description="claim or web: unvouched")
 
 
 class ToolHits(Body):
     results: tuple[ToolHit, ...]
-    left_out: int = Field(0, description="how many did not fit")
+    left_out: int = Field(0, description="did not fit")
     facets: dict[str, Any] | None = Field(
-        None, description="by field, its most frequent values and how many documents have each"
+        None, description="by field, frequent values and their numbers"
     )
     low_confidence: bool | None = Field(None, description=LOW_CONFIDENCE)
 

@@ -3,6 +3,7 @@
 import { segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { markdown } from "./markdown.js";
+import { trustBadge } from "./provenance.js";
 import { snippets } from "./snippets.js";
 import { badge, bar, countOf, empty, note } from "./ui.js";
 
@@ -90,7 +91,7 @@ function hitItem(hit, rank, request) {
       "div",
       { class: "row spread" },
       h("h3", {}, `${rank}.\u00a0`, h("bdi", {}, hit.title || hit.document_id)),
-      h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
+      h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind), trustBadge(hit.trust)),
     ),
     h("div", { class: "small" }, hitLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
     h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${request.title}: text of hit ${rank}` }, markdown(hit.text, { marks: hit.highlights, above: 3 })),

@@ -5,6 +5,7 @@ import { call, segment } from "./api.js";
 import { fill, h, marked } from "./dom.js";
 import { table } from "./lists.js";
 import { markdown } from "./markdown.js";
+import { provenanceOf } from "./provenance.js";
 import { sharing } from "./readers.js";
 import { isAdmin, isOn, mayChange } from "./session.js";
 import { announce, badge, confirmDialog, countOf, empty, field, formatInstant, formatNumber, load, note, submit } from "./ui.js";
@@ -34,7 +35,7 @@ export function documentView(stored, etag, { revision, reload, edit, fields, pas
             h("button", { type: "button", class: "danger", onclick: () => remove(stored) }, "Delete"),
           ),
       ),
-      facts(stored, etag, revision),
+      facts(stored, etag, revision, reload),
       textView(stored.text, passage),
     ),
     chunkSection(stored, fields),
@@ -42,7 +43,7 @@ export function documentView(stored, etag, { revision, reload, edit, fields, pas
   ];
 }
 
-function facts(stored, etag, revision) {
+function facts(stored, etag, revision, reload) {
   const row = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
   const none = h("span", { class: "muted" }, "none");
   return h(
@@ -58,6 +59,7 @@ function facts(stored, etag, revision) {
     row("Chunks by", stored.chunker),
     stored.summaries !== "none" && row("Summaries by", stored.summaries),
     row("Length", `${formatNumber(stored.text.length)} characters`),
+    row("Written by", provenanceOf(stored, etag, reload)),
     row("First stored", formatInstant(stored.created_at)),
     row("Last changed", formatInstant(stored.updated_at)),
     row("Revision", revisionOf(stored, revision)),

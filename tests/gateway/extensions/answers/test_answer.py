@@ -40,6 +40,27 @@ def events(answer: httpx2.Response) -> list[tuple[str, dict[str, Any]]]:
     return [(name, orjson.loads(data)) for name, data in found]
 
 
+async def test_it_marks_what_rests_on_claims(served: Served, stub: StubOpenAI) -> None:
+    stub.chat_answer = lambda _: SAID
+    async with served() as gateway:
+        ana = await caller_with_documents(gateway)
+        before = (await ask(ana)).json()
+        made = await ana.call("POST", "/v1/tokens", json={})
+        agent = Caller(ana.client, made.json()["token"])
+        await agent.put("parents", "Parents get 31 days of leave.", title="Parents")
+        claimed = (await ask(ana)).json()
+        events_of_claim = events(await ask(ana, stream=True))
+        await ana.call("POST", "/v1/documents/parents/ratify")
+        after = (await ask(ana)).json()
+
+    assert [before["rests_on_claims"], after["rests_on_claims"]] == [False, False]
+    assert claimed["rests_on_claims"]
+    marked = {each["document_id"]: each.get("trust") for each in claimed["citations"]}
+    assert marked == {"leave": None, "parents": "claim"}
+    assert events_of_claim[-1][1]["rests_on_claims"]
+    assert all("trust" not in each for each in (*before["citations"], *after["citations"]))
+
+
 async def test_it_is_written_from_the_hits_with_citations(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: SAID
     async with served() as gateway:

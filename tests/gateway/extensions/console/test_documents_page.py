@@ -52,6 +52,26 @@ async def test_a_long_list_is_narrowed_by_what_identifiers_begin_with_tag_langua
     await expect(rows).to_contain_text("hr/98")
 
 
+@pytest.mark.slow
+async def test_a_writer_ratifies_what_an_agent_wrote_and_withdraws_that(
+    console: Console, ana: Caller
+) -> None:
+    made = await ana.call("POST", "/v1/tokens", json={"name": "agent"})
+    await Caller(ana.client, made.json()["token"]).put("leave", "Annual leave.")
+    await console.open(ana.key, "#/documents/leave")
+    page = console.page
+    await expect(page.locator(".facts")).to_contain_text("an agent for ana")
+    await expect(page.get_by_text("a claim: nobody stands behind it")).to_be_visible()
+
+    await page.get_by_role("button", name="Ratify").click()
+    await expect(page.get_by_text("ratified by ana")).to_be_visible()
+    assert (await stored(ana, "leave"))["provenance"]["trust"] == "vouched"
+
+    await page.get_by_role("button", name="Withdraw ratification").click()
+    await expect(page.get_by_role("button", name="Ratify")).to_be_visible()
+    assert (await stored(ana, "leave"))["provenance"]["trust"] == "claim"
+
+
 @pytest.mark.thorough
 async def test_any_identifier_has_an_address(console: Console, ana: Caller, admin: Caller) -> None:
     named = ("folder/a b.md", "100%", "é/ü?x=1&y#z", '"quoted"', ".x")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 OFF = (
-    "answers,curation,evaluation,faqs,mcp,plans,rag,search_as,similar_questions,vector_stores,"
+    "answers,curation,evaluation,faqs,mcp,plans,provenance,rag,search_as,similar_questions,vector_stores,"
     "why_not"
 )
 

@@ -56,7 +56,9 @@ async def test_the_description_says_what_it_describes(description: dict[str, Any
     assert described == len(ROUTES)
 
 
-async def test_only_rotations_have_an_optional_body(description: dict[str, Any]) -> None:
+async def test_only_rotations_and_ratifications_have_an_optional_body(
+    description: dict[str, Any],
+) -> None:
     optional = [
         path
         for path, methods in description["paths"].items()
@@ -64,8 +66,11 @@ async def test_only_rotations_have_an_optional_body(description: dict[str, Any])
         if not described.get("requestBody", {"required": True})["required"]
     ]
 
-    rotations = ["/v1/keys/{key_id}/rotate", "/v1/subscriptions/{subscription_id}/webhook/rotate"]
-    assert sorted(optional) == rotations
+    assert sorted(optional) == [
+        "/v1/documents/{document_id}/ratify",
+        "/v1/keys/{key_id}/rotate",
+        "/v1/subscriptions/{subscription_id}/webhook/rotate",
+    ]
 
 
 async def test_each_call_is_described_with_what_travels(description: dict[str, Any]) -> None:
