@@ -89,41 +89,22 @@ class DocumentBody(Body):
         return with_relations(self.metadata, relates_to)
 
 
-def _is_absent(value: object) -> bool:
-    return value is None or value is False
+def _told(description: str) -> Any:
+    """A field that is absent where nothing is known, or nothing is so."""
+    return Field(None, description=description, exclude_if=lambda value: value is None)
 
 
 class ProvenanceAnswer(Body):
     """What is not known, or not so, is absent."""
 
-    trust: Trust | None = Field(
-        None, description="absent: nobody knows who wrote it", exclude_if=_is_absent
-    )
-    by: Origin | None = Field(None, description="who wrote the content", exclude_if=_is_absent)
-    subject: str | None = Field(
-        None, description="who wrote it, or for whom an agent did", exclude_if=_is_absent
-    )
-    agents: tuple[str, ...] | None = Field(
-        None,
-        description="tokens and actors that wrote for the subject, the nearest first",
-        exclude_if=_is_absent,
-    )
-    hidden_text: bool = Field(
-        False, description="its file or page has text that nobody sees", exclude_if=_is_absent
-    )
-    ratified_by: str | None = Field(
-        None,
-        description="the subject that stands behind it; empty: one of another tenant",
-        exclude_if=_is_absent,
-    )
-    ratified_at: Instant | None = Field(
-        None, description="since when it does", exclude_if=_is_absent
-    )
-    held_readers: tuple[str, ...] | None = Field(
-        None,
-        description="in quarantine: those that it gets when it is ratified",
-        exclude_if=_is_absent,
-    )
+    trust: Trust | None = _told("absent: nobody knows who wrote it")
+    by: Origin | None = _told("who wrote the content")
+    subject: str | None = _told("who wrote it, or for whom an agent did")
+    agents: tuple[str, ...] | None = _told("tokens and actors that wrote, the nearest first")
+    hidden_text: bool | None = _told("true: its file or page has text that nobody sees")
+    ratified_by: str | None = _told("who stands behind it; empty: a subject of another tenant")
+    ratified_at: Instant | None = _told("since when it does")
+    held_readers: tuple[str, ...] | None = _told("in quarantine: those that it gets if ratified")
 
 
 class DocumentSummary(Body):

@@ -261,7 +261,7 @@ class ProvenanceAnswer(TypedDict):
     by: NotRequired[Literal["person", "agent", "source", "web"] | None]
     subject: NotRequired[str | None]
     agents: NotRequired[list[str] | None]
-    hidden_text: NotRequired[bool]
+    hidden_text: NotRequired[bool | None]
     ratified_by: NotRequired[str | None]
     ratified_at: NotRequired[str | None]
     held_readers: NotRequired[list[str] | None]

@@ -6,7 +6,13 @@ An agent never ratifies what an agent of its own subject wrote, and nothing but 
 from collections.abc import Callable
 from dataclasses import replace
 
-from gateway.extension import AuthenticatedRequest, document_update, problems, utc_now
+from gateway.extension import (
+    AuthenticatedRequest,
+    document_update,
+    full_scope,
+    problems,
+    utc_now,
+)
 from index.model.document import Document
 
 Change = Callable[[Document | None], Document]
@@ -21,6 +27,8 @@ def ratification(caller: AuthenticatedRequest) -> Change:
 
     def change(stored: Document | None) -> Document:
         document = document_update.require_readable(caller, stored)
+        if not full_scope(caller).admits(document.owner, document.readers):  # an admin's
+            raise document_update.no_such_document()
         provenance = document.provenance
         if provenance.trust == "vouched":
             return document

@@ -178,7 +178,7 @@ async def test_it_may_be_ratified_and_withdrawn_twice(ana: Caller, gateway: Gate
 
 
 async def test_what_a_caller_may_not_see_or_write_it_ratifies_as_if_it_did_not_exist(
-    ana: Caller, gateway: Gateway
+    ana: Caller, admin: Caller, gateway: Gateway
 ) -> None:
     await (await agent_of(ana)).put("leave", LEAVE)
     await ana.put("inactive", LEAVE, readers=["tenant"], active=False)
@@ -192,6 +192,7 @@ async def test_what_a_caller_may_not_see_or_write_it_ratifies_as_if_it_did_not_e
                 for name in ("request_id", "instance")
                 if name in answer.json()
             }
+    assert problem(await ratify(admin), 404)["detail"] == none.json()["detail"]
     reader = await gateway.caller("cy", roles=["reader"])
     await ana.share("leave", "tenant")
     problem(await ratify(reader), 403)
