@@ -18,7 +18,7 @@ is_active AND readers <> '{}' AS is_active
 -- that only those of the page are read.
 SELECT
     documents.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    documents.is_active, text, category, priority
+    documents.is_active, provenance, text, category, priority
 FROM (
     SELECT document_key, category, priority FROM (
         SELECT :faq_fields FROM documents WHERE tenant = $1 AND source = $2 AND owner IS NULL
