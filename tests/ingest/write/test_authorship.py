@@ -207,3 +207,16 @@ def test_a_late_write_of_older_content_changes_no_provenance() -> None:
 
     assert isinstance(planned, PlannedUpdate)
     assert planned.document.provenance == AUTHORS["token"]
+
+
+@pytest.mark.parametrize("quarantine", QUARANTINES)
+def test_what_is_held_stays_so_whatever_the_tenant_holds_by_now(
+    quarantine: Quarantine | None,
+) -> None:
+    claim = replace(a_document("0", "", ("tenant",)), provenance=AUTHORS["token"])
+    before = held(None, claim, Quarantine("agents"))
+
+    after = held(before, replace(before, readers=("user:bo",)), quarantine)
+
+    assert after.provenance.held_readers == ("user:bo",)
+    assert after.readers == (() if quarantine is None else quarantine.readers)
