@@ -10,12 +10,19 @@ from index.model.write_order import Parts
 from index.postgres.session import Session
 
 
+class WriteLease(Protocol):
+    """What one process at a time holds to write for a source."""
+
+    async def hold(self, session: Session, /) -> None:
+        """Keep it until the transaction of a write ends. Raises `JobLost`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reading of a source. sequence: when it was requested; run: of its job, if it has one."""
+    """A reading of a source. sequence: when it was requested; run: what it writes under."""
 
     sequence: int
-    run: JobLease | None = None
+    run: WriteLease | None = None
 
 
 class ExternalCause(Protocol):
@@ -48,11 +55,11 @@ async def supersede(
         case None:
             pass
         case JobLease():
-            await job_queue.hold(session, cause)
+            await cause.hold(session)
             return
         case Reading():
             if cause.run is not None:
-                await job_queue.hold(session, cause.run)
+                await cause.run.hold(session)
         case _:
             await cause.settle(session, tenant)
     await job_queue.supersede(session, tenant, parts, sequence_of(cause))

@@ -68,6 +68,11 @@ class JobLease:
     attempts: int
     sequence: int = field(default=0, compare=False)
 
+    async def hold(self, session: Session) -> None:
+        """Lock the job for this run until the transaction ends. Raises `JobLost`."""
+        if not await session.value("jobs.check_lease", self.job_no, self.lease, self.attempts):
+            raise JobLost(self.job_no)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
@@ -141,12 +146,6 @@ async def enqueue_once(session: Session, job: NewJob) -> str:
         "jobs.request_again", job.tenant, job.target, job.kind
     )
     return waiting or await enqueue(session, job)
-
-
-async def hold(session: Session, run: JobLease) -> None:
-    """Lock the job for this run until the transaction ends. Raises `JobLost`."""
-    if not await session.value("jobs.check_lease", run.job_no, run.lease, run.attempts):
-        raise JobLost(run.job_no)
 
 
 async def require_rights(session: Session, run: JobLease) -> None:
