@@ -247,6 +247,33 @@ CREATE TABLE sources (
 CREATE INDEX sources_due ON sources (next_run_at) WHERE next_run_at IS NOT NULL;
 CREATE INDEX sources_pending ON sources (tenant) WHERE pending_removals IS NOT NULL;
 
+-- One row for each replication slot on another server, whose changes are followed into a source. A source whose
+-- settings change gets another row; the old one stays until its slot is dropped.
+-- settings, may_publish: of the source, when the row was made.
+-- history, definition: of the server's log of writes, and of what is read there, since the last copy.
+-- lsn:          all changes up to it are stored; null until the first copy is complete.
+-- lease:        of the process that follows the slot, until `leased_until`.
+-- failures:     in a row. due_at: when the next process may take it.
+CREATE TABLE source_followers (
+    follower_no       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant            text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    source            text NOT NULL,
+    slot              text NOT NULL,
+    settings          jsonb NOT NULL,
+    may_publish       boolean NOT NULL,
+    history           text,
+    definition        text,
+    lsn               pg_lsn,
+    is_copy_requested boolean NOT NULL DEFAULT false,
+    lease             uuid,
+    leased_until      timestamptz,
+    failures          integer NOT NULL DEFAULT 0,
+    due_at            timestamptz NOT NULL DEFAULT now(),
+    created_at        timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX source_followers_source
+    ON source_followers (tenant, source, md5(settings::text), may_publish);
+
 -- One row for each folder, file or repository that `nearhit ingest` has read into a source.
 -- origin:    the machine and the path, or the name that the operator gave it.
 -- origin_no: documents of the source without a row in document_origins belong to number 1. Number 1 is

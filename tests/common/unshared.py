@@ -14,6 +14,7 @@ _ONE_CALL = "belongs to one call, which is bounded itself"
 _ONE_DOCUMENT = "belongs to one document"
 _ONE_OBJECT = "belongs to one shard or segment, which is its tenant's"
 _ONE_READING = "belongs to one reading of a source, which holds a job's slot"
+_ONE_CONNECTION = "opens the connection of a followed source, of which a tenant has few"
 _BACKGROUND = "one at a time in the background; no request waits for it"
 _SHARD_FILE = "one at a time a partition; a search goes on without it"
 # A cache of small entries of a fixed size: losing one costs a statement or a parse.
@@ -44,6 +45,7 @@ UNSHARED = {
     ("gateway/extensions/preprocessing/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/extensions/preprocessing/llm_summarizer.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/extensions/sources/path_reader.py", "to_thread"): (1, _ONE_READING),
+    ("gateway/extensions/sources_postgres/server_connection.py", "to_thread"): (1, _ONE_CONNECTION),
     ("gateway/extensions/sources_web/web_reader.py", "to_thread"): (1, _ONE_READING),
     ("gateway/extensions/_sources/sync/source_sync.py", "ThreadPoolExecutor"): (1, _ONE_READING),
     ("gateway/extensions/_sources/sync/source_sync.py", "run_in_executor"): (2, _ONE_READING),

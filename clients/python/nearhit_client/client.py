@@ -682,6 +682,14 @@ class Client(Transport):
         """Confirm that the missing documents which the last reading kept are removed."""
         return self.call("POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers)
 
+    def wait_for_position(
+        self, source: str, /, *, headers: Headers = None, **fields: Unpack[types.WaitBody]
+    ) -> types.WaitAnswer:
+        """Wait until what a followed server has committed is found, and no longer found."""
+        return self.call(
+            "POST", f"/v1/sources/{in_path(source)}/wait", body=fields, headers=headers
+        )
+
     def create_subscription(
         self, *, headers: Headers = None, **fields: Unpack[types.SubscriptionBody]
     ) -> types.SubscriptionAnswer:
@@ -1464,6 +1472,14 @@ class AsyncClient(AsyncTransport):
         """Confirm that the missing documents which the last reading kept are removed."""
         return await self.call(
             "POST", f"/v1/sources/{in_path(source)}/confirm-removals", headers=headers
+        )
+
+    async def wait_for_position(
+        self, source: str, /, *, headers: Headers = None, **fields: Unpack[types.WaitBody]
+    ) -> types.WaitAnswer:
+        """Wait until what a followed server has committed is found, and no longer found."""
+        return await self.call(
+            "POST", f"/v1/sources/{in_path(source)}/wait", body=fields, headers=headers
         )
 
     async def create_subscription(

@@ -151,6 +151,17 @@ class CitationAnswer(TypedDict):
     trust: NotRequired[Literal["claim", "web"] | None]
 
 
+class Columns(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    uri: NotRequired[str | None]
+    language: NotRequired[str | None]
+    tags: NotRequired[str | None]
+    metadata: NotRequired[str | None]
+    owner: NotRequired[str | None]
+    readers: NotRequired[str | None]
+
+
 class MeasuredValues(TypedDict):
     recall: list[float]
     mrr: list[float]
@@ -344,6 +355,12 @@ class OpenedChunk(TypedDict):
 class OpenedDocument(TypedDict):
     document_id: str
     tenant: NotRequired[str | None]
+
+
+class Through(TypedDict):
+    table: str
+    column: str
+    key: str
 
 
 class GateAnswer(TypedDict):
@@ -771,6 +788,19 @@ class VerifiedAnswer(TypedDict):
     fault: str | None
 
 
+class WaitAnswer(TypedDict):
+    source: str
+    reached: bool
+    lsn: str | None
+    lag_bytes: int | None
+    last_error: str | None
+
+
+class WaitBody(TypedDict):
+    lsn: str
+    timeout_s: NotRequired[float]
+
+
 class WebSettings(TypedDict):
     owner: NotRequired[str | None]
     readers: NotRequired[list[str]]
@@ -1068,6 +1098,12 @@ class FaqCategoriesAnswer(TypedDict):
 class FeedbackBody(TypedDict):
     kind: NotRequired[Literal["opened"]]
     hits: list[OpenedDocument | OpenedChunk]
+
+
+class FollowedTable(TypedDict):
+    table: str
+    key: NotRequired[str | None]
+    through: NotRequired[Through | None]
 
 
 class GitSourceBody(TypedDict):
@@ -1464,6 +1500,24 @@ class FacetsAnswer(TypedDict):
 
 class NewTurnsBody(TypedDict):
     turns: list[NewTurnBody]
+class PostgresSource(TypedDict):
+    owner: NotRequired[str | None]
+    readers: NotRequired[list[str]]
+    tags: NotRequired[list[str]]
+    language: NotRequired[str | None]
+    chunker: NotRequired[str | None]
+    summaries: NotRequired[Literal["none", "extract", "model"]]
+    host: str
+    port: NotRequired[int]
+    database: str
+    user: str
+    password: NotRequired[str | None]
+    tls: NotRequired[Literal["verify", "off"]]
+    publication: str
+    relation: str
+    key: str
+    columns: Columns
+    follows: NotRequired[list[FollowedTable]]
 
 
 class StrategiesAnswer(TypedDict):
@@ -1587,6 +1641,13 @@ class SearchAnswer(TypedDict):
     low_confidence: NotRequired[bool | None]
 
 
+class PostgresSourceBody(TypedDict):
+    schedule: NotRequired[str | None]
+    paused: NotRequired[bool]
+    kind: Literal["postgres"]
+    settings: PostgresSource
+
+
 class SearchPlanBody(TypedDict):
     steps: NotRequired[list[SearchStepBody | SetStepBody] | None]
     output: NotRequired[list[str] | None]
@@ -1606,6 +1667,9 @@ class StepAnswer(TypedDict):
     answer: SearchAnswer
     left_out: int
     resolved: NotRequired[dict[str, list[str]] | None]
+
+
+SourceBody: TypeAlias = PathSourceBody | GitSourceBody | PostgresSourceBody | WebSourceBody
 
 
 class SearchPlanAnswer(TypedDict):

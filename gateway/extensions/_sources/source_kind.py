@@ -1,9 +1,9 @@
 """A kind of sources that the worker reads, which an extension contributes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from gateway.extension import Services
 from gateway.extensions._sources.source import Defaults, Source
@@ -31,11 +31,28 @@ class SourceReader(Protocol):
         """Keep what the next reading has to know of this one, which is stored."""
 
 
+@runtime_checkable
+class SourceFollowing(Protocol):
+    """Of a kind whose sources work beside the jobs follows, so that no job reads them."""
+
+    def denial_reason(self, config: Any, /) -> str | None:
+        """As `SourceReader`."""
+
+    def to_store(self, tenant: str, name: str, config: Any, stored: Mapping[str, Any], /) -> Any:
+        """The configuration with sealed secrets. stored: the settings before, empty if none."""
+
+    async def request_copy(self, tenant: str, name: str, /) -> None:
+        """Let all of the source be read again."""
+
+
+OpenedKind: TypeAlias = SourceReader | SourceFollowing
+
+
 @dataclass(frozen=True, slots=True)
 class SourceKind:
-    """body: the configuration of such a source. open_reader: makes what reads them, with the
-    extension's settings.
+    """body: the configuration of such a source. open_reader: makes what reads or follows them, with
+    the extension's settings.
     """
 
     body: type[SourceConfiguration]
-    open_reader: Callable[[Services, Any], AbstractAsyncContextManager[SourceReader]]
+    open_reader: Callable[[Services, Any], AbstractAsyncContextManager[OpenedKind]]

@@ -177,6 +177,10 @@ class SourceStore:
     async def record_failure(self, tenant: str, source: str, error: str) -> None:
         await self._database.rows("sources.record_read", tenant, source, error, None, None, None)
 
+    async def record_following(self, tenant: str, source: str) -> None:
+        """Record that what failed works again; the counts of the last reading stay."""
+        await self._database.rows("sources.record_read", tenant, source, None, None, None, None)
+
     async def record_run(
         self,
         tenant: str,

@@ -50,7 +50,8 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
     next_run_at = None
     if body.schedule is not None and not body.paused:
         next_run_at = schedule.next_run(body.schedule, now)
-    settings = body.settings.model_dump(mode="json")
+    tenant, sources = caller.principal.tenant, context.services.sources
+    settings = kinds.settings_to_store(tenant, source, body, await sources.get(tenant, source))
     config = SourceConfig(
         body.kind,
         settings,
@@ -59,8 +60,7 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
         next_run_at,
         may_publish=may_publish(caller.principal),
     )
-    tenant = caller.principal.tenant
-    await context.services.sources.put(tenant, source, config)
+    await sources.put(tenant, source, config)
     return json_response(SourceAnswer.of(await _source(context, tenant, source)))
 
 

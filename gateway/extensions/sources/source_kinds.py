@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -11,7 +12,7 @@ from gateway.extensions._files.formats import Formats
 from gateway.extensions._sources.kinds import FOLDER, PathKind, suffixes
 from gateway.extensions._sources.source import Defaults, Source
 from gateway.extensions._sources.source_body import body_of, kinds_of
-from gateway.extensions._sources.source_kind import SourceReader
+from gateway.extensions._sources.source_kind import OpenedKind, SourceFollowing, SourceReader
 from gateway.extensions._sources.source_schemas import (
     SourceConfiguration,
     SourceDocuments,
@@ -35,7 +36,7 @@ class SourceKinds:
         folder: Path | None,
         formats: Formats,
         contributions: Sequence[object] = (),
-        readers: Mapping[type[SourceConfiguration], SourceReader] | None = None,
+        readers: Mapping[type[SourceConfiguration], OpenedKind] | None = None,
     ) -> None:
         self.body = body_of(contributions)
         self._settings = settings
@@ -44,8 +45,12 @@ class SourceKinds:
         self._suffixes = suffixes(path_kinds)
         self._readers: dict[str, SourceReader] = {FOLDER: PathReader(folder, None)}
         self._readers |= {kind.name: PathReader(folder, kind) for kind in path_kinds}
-        for body, reader in (readers or {}).items():
-            self._readers |= dict.fromkeys(kinds_of(body), reader)
+        self._following: dict[str, SourceFollowing] = {}
+        for body, opened in (readers or {}).items():
+            if isinstance(opened, SourceFollowing):
+                self._following |= dict.fromkeys(kinds_of(body), opened)
+            else:
+                self._readers |= dict.fromkeys(kinds_of(body), opened)
 
     def configured(self, source: StoredSource) -> SourceConfiguration | None:
         """The configuration of a stored source; None if Nearhit does not read it.
@@ -54,7 +59,7 @@ class SourceKinds:
         """
         if source.kind is None:
             return None
-        if source.kind not in self._readers:
+        if source.kind not in self._readers | self._following:
             raise JobRefused(f"Sources of kind {source.kind} are of an extension that is off.")
         fields = {"kind": source.kind, "settings": dict(source.settings)}
         body: SourceConfiguration = self.body.model_validate_json(orjson.dumps(fields)).root
@@ -62,7 +67,22 @@ class SourceKinds:
 
     def denial_reason(self, body: SourceConfiguration) -> str | None:
         """The reason why this server may not read the source; None if it may."""
-        return self._readers[body.kind].denial_reason(body.settings)
+        opened: OpenedKind = (self._readers | self._following)[body.kind]
+        return opened.denial_reason(body.settings)
+
+    def following(self, kind: str | None) -> SourceFollowing | None:
+        """What follows sources of the kind; None if jobs read them."""
+        return self._following.get(kind or "")
+
+    def settings_to_store(
+        self, tenant: str, name: str, body: SourceConfiguration, before: StoredSource | None
+    ) -> dict[str, Any]:
+        """The settings of a source, with what is secret sealed."""
+        config, following = body.settings, self.following(body.kind)
+        if following is not None:
+            stored = before.settings if before is not None and before.kind == body.kind else {}
+            config = following.to_store(tenant, name, config, stored)
+        return config.model_dump(mode="json")
 
     def needs_slot(self, kind: str | None) -> bool:
         """As `SourceReader`; true of kinds that this process does not read."""

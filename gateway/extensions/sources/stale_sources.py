@@ -29,6 +29,10 @@ async def problems(
     for source in sorted(sources, key=lambda each: not kinds.needs_slot(each.kind)):
         if source.kind is None or source.paused:
             continue
+        if kinds.following(source.kind) is not None:
+            if source.last_error is not None:
+                yield IndexProblem("behind", source.source, source.last_error)
+            continue
         if not kinds.needs_slot(source.kind):
             job_slot.leave()
         dry_run = DryRunWriter(services.stores.documents)

@@ -32,6 +32,9 @@ class SyncSourceJob:
         assert job.source is not None, "a job of this kind has a source"
         sources = self._services.sources
         stored = await sources.get(job.tenant, job.source)
+        if following := self._services.kinds.following(stored.kind if stored else None):
+            await following.request_copy(job.tenant, job.source)
+            return {"copy_requested": True}
         confirmed = 0 if stored is None else stored.confirmed_removals or 0
         try:
             report = await self._read(job, job.source, stored, confirmed)
@@ -46,13 +49,13 @@ class SyncSourceJob:
         await sources.record_run(
             job.tenant,
             job.source,
-            _counts(report),
+            report.counts,
             pending_removals=len(report.pending.document_ids) if report.pending else None,
             confirmed_removals=confirmed or None,
         )
         refused = [f"{item.path}: {item.reason}" for item in report.refused[:_REFUSED_LISTED_MAX]]
         warnings = report.warnings[:_REFUSED_LISTED_MAX]
-        return {**_counts(report), "first_rejected": refused, "first_warnings": warnings}
+        return {**report.counts, "first_rejected": refused, "first_warnings": warnings}
 
     async def _read(
         self, job: ClaimedJob, name: str, source: StoredSource | None, confirmed: int
@@ -83,22 +86,7 @@ class SyncSourceJob:
             self._services.stores.jobs,
             job.run,
             sync.read(on_item, reading=reading, time_s_max=READING_S_MAX),
-            lambda: _counts(latest),
+            lambda: latest.counts,
         )
         await kinds.record(job.tenant, name, body, reader, report)
         return report
-
-
-def _counts(report: Report) -> dict[str, int]:
-    return {
-        "documents": report.documents,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "rejected": report.refused_items,
-        "warnings": len(report.warnings),
-        "skipped": sum(skipped.number for skipped in report.skipped),
-        "chunks_added": report.chunks_added,
-        "chunks_unchanged": report.chunks_kept,
-        "chunks_removed": report.chunks_removed,
-        "embedded": report.embedded,
-    }

@@ -79,7 +79,11 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         f"DELETE {STORES}/{{vector_store_id}}",
     ),
     "the gateway's": ("GET /v1/models", "GET /v1/models/{model}"),
-    "the tenant's": ("GET /v1/strategies", "GET /v1/strategies/{name}"),
+    "the tenant's": (
+        "GET /v1/strategies",
+        "GET /v1/strategies/{name}",
+        "POST /v1/sources/{source:path}/wait",
+    ),
     "the caller alone, or what it sends": (
         "GET /v1/caller",
         "POST /v1/compress",

@@ -92,6 +92,7 @@ OWN = (
     "similar_questions",
     "sources",
     "sources_git",
+    "sources_postgres",
     "sources_records",
     "sources_web",
     "status_commands",

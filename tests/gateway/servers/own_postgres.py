@@ -99,6 +99,10 @@ class OwnPostgres:
         finally:
             await made.end()
 
+    def take_port_of(self, other: "OwnPostgres") -> None:
+        """Be reached where the other one was, from the next start on."""
+        self.port, self.url = other.port, other.url
+
     def lacks_the_tail(self) -> None:
         """A standby does not ask its primary for what came since the copy."""
         with (self.folder / "postgresql.auto.conf").open("a") as file:
@@ -144,6 +148,17 @@ async def own_postgres(
     folder: Path, data: Path | None = None, **settings: str
 ) -> AsyncIterator[OwnPostgres]:
     """It runs, with an empty, migrated database. data: what it begins as a copy of."""
+    async with bare_postgres(folder, data, **settings) as made:
+        if data is None:
+            await migrate.migrate(made.url, shipped_migrations.shipped())
+        yield made
+
+
+@asynccontextmanager
+async def bare_postgres(
+    folder: Path, data: Path | None = None, **settings: str
+) -> AsyncIterator[OwnPostgres]:
+    """It runs, with an empty database. data: what it begins as a copy of."""
     made = OwnPostgres(folder / "primary", free_port())
     made.settings = settings
     if data is None:
@@ -155,7 +170,6 @@ async def own_postgres(
     try:
         if data is None:
             await run_sql(named(made.url, "postgres"), "CREATE DATABASE nearhit")
-            await migrate.migrate(made.url, shipped_migrations.shipped())
         yield made
     finally:
         await made.end()

@@ -81,6 +81,7 @@ OF_SEVERAL_TENANTS = {
     "search_relations.held": "public documents of other tenants",
     "search_relations.related": "public documents of other tenants",
     "search_relations.replaced": "public documents of other tenants",
+    "source_followers": "one queue for all tenants, and followers by identifier",
     "sources.due": "the worker's, of all tenants",
     "subscriptions.delete_unused": "the worker's, of all tenants",
     "subscriptions.existing": "those that one process watches, of several tenants",

@@ -62,6 +62,21 @@ class Report:
         return self.documents + self.refused_items + self.blank
 
     @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "documents": self.documents,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "rejected": self.refused_items,
+            "warnings": len(self.warnings),
+            "skipped": sum(skipped.number for skipped in self.skipped),
+            "chunks_added": self.chunks_added,
+            "chunks_unchanged": self.chunks_kept,
+            "chunks_removed": self.chunks_removed,
+            "embedded": self.embedded,
+        }
+
+    @property
     def reused(self) -> float:
         """The share of the chunks that were not embedded."""
         chunks = self.chunks_added + self.chunks_kept

@@ -1,0 +1,1 @@
+"""Sources that follow tables and views of other PostgreSQL servers."""
