@@ -23,21 +23,29 @@ WHERE kind = 'postgres' AND NOT paused AND NOT is_being_deleted
 ON CONFLICT DO NOTHING;
 
 -- name: claim
--- $1 lease, $2 its seconds, $3 how many, $4 how many of one tenant all processes follow at once.
+-- $1 lease, $2 its seconds, $3 how many to follow, $4 how many of one tenant all processes follow at once, $5
+-- how many whose slots are to be dropped: these wait for no other, since their slots keep a server's log.
 WITH ranked AS (
     SELECT
-        follower_no, due_at, leased_until,
+        follower_no, due_at, leased_until, is_current,
         row_number() OVER (
-            PARTITION BY tenant ORDER BY leased_until >= now() DESC NULLS LAST, due_at, follower_no
+            PARTITION BY tenant, is_current
+            ORDER BY leased_until >= now() DESC NULLS LAST, due_at, follower_no
         ) AS place
-    FROM source_followers
+    FROM (SELECT *, :is_current AS is_current FROM source_followers AS followers) AS known
+),
+due AS (
+    SELECT
+        follower_no, is_current,
+        row_number() OVER (PARTITION BY is_current ORDER BY due_at, follower_no) AS turn
+    FROM ranked
+    WHERE due_at <= now() AND (leased_until IS NULL OR leased_until < now())
+      AND (place <= $4 OR NOT is_current)
 ),
 free AS (
     SELECT follower_no FROM source_followers
     WHERE follower_no IN (
-        SELECT follower_no FROM ranked
-        WHERE place <= $4 AND due_at <= now() AND (leased_until IS NULL OR leased_until < now())
-        ORDER BY due_at, follower_no LIMIT $3
+        SELECT follower_no FROM due WHERE turn <= CASE WHEN is_current THEN $3::bigint ELSE $5::bigint END
     )
     FOR UPDATE SKIP LOCKED
 )

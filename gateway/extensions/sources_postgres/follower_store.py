@@ -45,12 +45,15 @@ class FollowerStore:
         self._database = database
 
     async def claim(
-        self, lease: UUID, *, lease_s: float, limit: int, tenant_max: int
+        self, lease: UUID, *, lease_s: float, limit: int, tenant_max: int, dropped_max: int
     ) -> list[ClaimedFollower]:
-        """Take followers that nobody has; makes those of new sources first."""
+        """Take followers that nobody has; makes those of new sources first.
+
+        dropped_max: of those that are no longer current, beside the others.
+        """
         await self._database.rows("source_followers.enroll")
         rows = await self._database.rows(
-            "source_followers.claim", lease, lease_s, limit, tenant_max
+            "source_followers.claim", lease, lease_s, limit, tenant_max, dropped_max
         )
         return [
             ClaimedFollower(

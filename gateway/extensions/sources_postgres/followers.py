@@ -28,6 +28,7 @@ from ingest.errors import DocumentContended
 FOLLOWED_MAX = 100  # by a process
 TENANT_FOLLOWED_MAX = 10  # by all processes
 LEASE_S = 15.0
+_DROPPED_MAX = 10  # slots at a tick
 _TICK_S = 1.0
 _PAUSE_S_MAX = 60.0  # after repeated failures
 DROP_ATTEMPTS_MAX = 200  # of a slot: with these pauses three hours
@@ -105,12 +106,15 @@ class Followers:
                     task.cancel()
                 elif follower := self._followed.get(number):
                     follower.copy_requested |= kept[number]
-        if room := FOLLOWED_MAX - len(self._tasks):
-            claimed = await self.parts.followers.claim(
-                self._lease, lease_s=self.lease_s, limit=room, tenant_max=TENANT_FOLLOWED_MAX
-            )
-            for each in claimed:
-                self._start(each)
+        claimed = await self.parts.followers.claim(
+            self._lease,
+            lease_s=self.lease_s,
+            limit=max(0, FOLLOWED_MAX - len(self._tasks)),
+            tenant_max=TENANT_FOLLOWED_MAX,
+            dropped_max=_DROPPED_MAX,
+        )
+        for each in claimed:
+            self._start(each)
 
     def _start(self, claimed: ClaimedFollower) -> None:
         number = claimed.lease.follower_no

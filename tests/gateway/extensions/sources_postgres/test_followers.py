@@ -7,6 +7,7 @@ import pytest
 from gateway.extensions.sources_postgres import followers, position_watcher
 from gateway.services import Services
 from tests.gateway.extensions.sources_postgres.conftest import (
+    WAIT_S,
     FollowedServer,
     following,
     put,
@@ -37,6 +38,24 @@ async def test_a_tenant_leaves_followers_to_others(
         waited = [each["reached"] for each in await asyncio.gather(*waits)]
 
     assert sorted(waited) == [False, True]
+
+
+async def test_changed_settings_get_another_slot_in_place_of_the_first(
+    admin: Caller, services: Services, server: FollowedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(followers, "TENANT_FOLLOWED_MAX", 1)
+    async with following(services):
+        await put(admin, server.body())
+        lsn = await server.run("INSERT INTO articles VALUES (1, 'A', 'amber', '{}')")
+        await reached(admin, lsn)
+        await put(admin, server.body(columns={"text": "title"}))
+        await reached(admin, lsn)
+        async with asyncio.timeout(WAIT_S):
+            while await server.slots() > 1:
+                await asyncio.sleep(0.02)
+    document = await admin.call("GET", "/v1/documents/articles/1")
+
+    assert document.json()["text"] == "A"
 
 
 async def test_a_slot_that_can_t_be_dropped_is_given_up(
