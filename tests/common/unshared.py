@@ -45,7 +45,10 @@ UNSHARED = {
     ("gateway/extensions/preprocessing/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/extensions/preprocessing/llm_summarizer.py", "Semaphore"): (1, _ONE_DOCUMENT),
     ("gateway/extensions/sources/path_reader.py", "to_thread"): (1, _ONE_READING),
-    ("gateway/extensions/sources_postgres/server_connection.py", "to_thread"): (1, _ONE_CONNECTION),
+    ("gateway/extensions/sources_postgres/server/connection.py", "to_thread"): (
+        1,
+        _ONE_CONNECTION,
+    ),
     ("gateway/extensions/sources_web/web_reader.py", "to_thread"): (1, _ONE_READING),
     ("gateway/extensions/_sources/sync/source_sync.py", "ThreadPoolExecutor"): (1, _ONE_READING),
     ("gateway/extensions/_sources/sync/source_sync.py", "run_in_executor"): (2, _ONE_READING),

@@ -19,19 +19,23 @@ from dataclasses import dataclass, field
 from gateway.extension import Stores
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._sources.source_store import SourceStore
-from gateway.extensions.sources_postgres import followed_relation
-from gateway.extensions.sources_postgres.change_message import Snapshot
-from gateway.extensions.sources_postgres.errors import CopyNeeded, SlotLost, SourceMisconfigured
-from gateway.extensions.sources_postgres.followed_relation import FollowedRelation
 from gateway.extensions.sources_postgres.follower_store import ClaimedFollower, FollowerStore
 from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
-from gateway.extensions.sources_postgres.relation_reader import RelationReader
-from gateway.extensions.sources_postgres.replication_slot import (
+from gateway.extensions.sources_postgres.row_writer import RowWriter
+from gateway.extensions.sources_postgres.server import followed_relation
+from gateway.extensions.sources_postgres.server.change_message import Snapshot
+from gateway.extensions.sources_postgres.server.errors import (
+    CopyNeeded,
+    SlotLost,
+    SourceMisconfigured,
+)
+from gateway.extensions.sources_postgres.server.followed_relation import FollowedRelation
+from gateway.extensions.sources_postgres.server.relation_reader import RelationReader
+from gateway.extensions.sources_postgres.server.replication_slot import (
     Peeked,
     ReplicationSlot,
     is_before,
 )
-from gateway.extensions.sources_postgres.row_writer import RowWriter
 from index.documents.event_versions import Reading
 from index.model.form import composed
 from index.postgres.functions.function_roles import Connection

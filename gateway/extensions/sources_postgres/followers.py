@@ -13,14 +13,14 @@ from common.errors import Saturated
 from gateway.extension import Settings, listed
 from gateway.extensions._sources.source import Defaults
 from gateway.extensions._web.addresses import AddressPolicy, parse_networks
-from gateway.extensions.sources_postgres.errors import FollowingFailed, SourceMisconfigured
 from gateway.extensions.sources_postgres.follower import Follower, FollowerParts
 from gateway.extensions.sources_postgres.follower_store import ClaimedFollower
 from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
 from gateway.extensions.sources_postgres.postgres_settings import PostgresSettings
-from gateway.extensions.sources_postgres.replication_slot import ReplicationSlot
 from gateway.extensions.sources_postgres.sealed_password import PasswordSealing
-from gateway.extensions.sources_postgres.server_connection import connected
+from gateway.extensions.sources_postgres.server.connection import connected
+from gateway.extensions.sources_postgres.server.errors import FollowingFailed, SourceMisconfigured
+from gateway.extensions.sources_postgres.server.replication_slot import ReplicationSlot
 from index.errors import IndexStoreError, JobLost
 from ingest.errors import DocumentContended
 

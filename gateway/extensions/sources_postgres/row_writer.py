@@ -10,7 +10,7 @@ from gateway.extensions._sources.source import Defaults, RefusedItem
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.sources_postgres.follower_store import ClaimedFollower
 from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
-from gateway.extensions.sources_postgres.relation_reader import Row, read_batch
+from gateway.extensions.sources_postgres.server.relation_reader import Row, read_batch
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.model.form import composed

@@ -8,10 +8,10 @@ from starlette.responses import Response
 from gateway.extension import RequestContext, json_response, problems, schemas
 from gateway.extensions._sources.source_store import StoredSource
 from gateway.extensions.sources_postgres import position_watcher
-from gateway.extensions.sources_postgres.change_message import lsn_number
 from gateway.extensions.sources_postgres.follower_services import FollowerServices
 from gateway.extensions.sources_postgres.position_watcher import WatchedPosition
 from gateway.extensions.sources_postgres.postgres_schemas import WaitAnswer, WaitBody
+from gateway.extensions.sources_postgres.server.change_message import lsn_number
 
 
 async def wait_for_position(context: RequestContext[FollowerServices]) -> Response:

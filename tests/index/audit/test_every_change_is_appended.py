@@ -81,7 +81,7 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
         "gateway/extensions/_sources/source_store.py record_failure",
         "gateway/extensions/_sources/source_store.py record_run",
         "gateway/extensions/_sources/source_store.py record_following",
-        "gateway/extensions/sources_postgres/replication_slot.py peek",
+        "gateway/extensions/sources_postgres/server/replication_slot.py peek",
         "gateway/extensions/sources_postgres/follower_store.py claim",
         "gateway/extensions/sources_postgres/follower_store.py renew",
         "gateway/extensions/sources_postgres/follower_store.py release",

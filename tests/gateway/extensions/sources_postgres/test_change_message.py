@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.extensions.sources_postgres.change_message import (
+from gateway.extensions.sources_postgres.server.change_message import (
     ChangedKeys,
     Snapshot,
     lsn_number,
     lsn_text,
 )
-from gateway.extensions.sources_postgres.errors import SourceMisconfigured
+from gateway.extensions.sources_postgres.server.errors import SourceMisconfigured
 
 TABLE = "public.articles"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.extensions.sources_postgres import replication_slot
+from gateway.extensions.sources_postgres.server import replication_slot
 from gateway.services import Services
 from tests.gateway.extensions.sources_postgres.conftest import (
     FollowedServer,

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from gateway.extensions.sources_postgres import replication_slot
+from gateway.extensions.sources_postgres.server import replication_slot
 from gateway.services import Services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

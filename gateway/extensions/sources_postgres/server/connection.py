@@ -16,12 +16,12 @@ import asyncpg
 from gateway.extensions._web.addresses import AddressPolicy
 from gateway.extensions._web.errors import Unfetchable
 from gateway.extensions._web.resolver import Resolver
-from gateway.extensions.sources_postgres.errors import (
+from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
+from gateway.extensions.sources_postgres.server.errors import (
     ServerUnreachable,
     SlotLost,
     SourceMisconfigured,
 )
-from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
 from index.postgres.functions.function_roles import Connection
 
 # Starting values, not measured.

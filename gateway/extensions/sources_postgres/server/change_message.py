@@ -10,7 +10,7 @@ import struct
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gateway.extensions.sources_postgres.errors import SourceMisconfigured
+from gateway.extensions.sources_postgres.server.errors import SourceMisconfigured
 
 _INT16, _INT32, _INT64 = struct.Struct("!h"), struct.Struct("!I"), struct.Struct("!Q")
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from gateway.extensions.sources_postgres.errors import SourceMisconfigured
 from gateway.extensions.sources_postgres.postgres_schemas import FollowedTable, PostgresSource
+from gateway.extensions.sources_postgres.server.errors import SourceMisconfigured
 from index.postgres.functions.function_roles import Connection
 
 _VERSION_MIN = 150_000  # publications of columns

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from gateway.extensions.sources_postgres.change_message import ChangedKeys, lsn_number, lsn_text
-from gateway.extensions.sources_postgres.errors import (
+from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
+from gateway.extensions.sources_postgres.server.change_message import (
+    ChangedKeys,
+    lsn_number,
+    lsn_text,
+)
+from gateway.extensions.sources_postgres.server.errors import (
     ServerUnreachable,
     SlotLost,
     SourceMisconfigured,
 )
-from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
 from index.postgres.functions.function_roles import Connection
 
 # Starting values, not measured.

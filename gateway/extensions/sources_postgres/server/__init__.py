@@ -1,0 +1,1 @@
+"""What is asked of a followed server, over one connection."""
