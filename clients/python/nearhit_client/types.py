@@ -1498,8 +1498,6 @@ class FacetsAnswer(TypedDict):
     fields: dict[str, FacetAnswer]
 
 
-class NewTurnsBody(TypedDict):
-    turns: list[NewTurnBody]
 class PostgresSource(TypedDict):
     owner: NotRequired[str | None]
     readers: NotRequired[list[str]]
@@ -1518,6 +1516,10 @@ class PostgresSource(TypedDict):
     key: str
     columns: Columns
     follows: NotRequired[list[FollowedTable]]
+
+
+class NewTurnsBody(TypedDict):
+    turns: list[NewTurnBody]
 
 
 class StrategiesAnswer(TypedDict):
@@ -1586,9 +1588,6 @@ class SearchStepBody(TypedDict):
     context: NotRequired[ContextBody | None]
     name: str
     tokens: NotRequired[int | None]
-
-
-SourceBody: TypeAlias = PathSourceBody | GitSourceBody | WebSourceBody
 
 
 class ReplayBody(TypedDict):

@@ -36,7 +36,7 @@ from gateway.extensions.sources_postgres.server.replication_slot import (
     ReplicationSlot,
     is_before,
 )
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.form import composed
 from index.postgres.functions.function_roles import Connection
 from ingest.write.writer import Writer

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from gateway.extension import Stores
 from gateway.extensions._batches.write_batches import CHARACTERS_MAX, DOCUMENTS_MAX
-from gateway.extensions._sources.source import Defaults, RefusedItem
+from gateway.extensions._sources.source import Defaults, DocumentOfOtherOrigin, RefusedItem
 from gateway.extensions._sources.sync.report import Report
 from gateway.extensions.sources_postgres.follower_store import ClaimedFollower
 from gateway.extensions.sources_postgres.postgres_schemas import PostgresSource
 from gateway.extensions.sources_postgres.server.relation_reader import Row, read_batch
-from index.documents.event_versions import Reading
+from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.model.form import composed
-from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong, PublishingRefused
+from ingest.errors import DocumentTooLong, PublishingRefused
 from ingest.write.revision import Put, Written
 from ingest.write.writer import Writer
 
