@@ -117,7 +117,9 @@ async def add_turns(context: RequestContext[DocumentServices]) -> Response:
 
 
 def _content(caller: AuthenticatedRequest, document_id: str, revise: Revise) -> Put:
-    return Put(document_id, revise, CONTENT, may_publish(caller.principal))
+    principal = caller.principal
+    author = document_update.author_of(principal)
+    return Put(document_id, revise, CONTENT, may_publish(principal), author)
 
 
 async def _session(

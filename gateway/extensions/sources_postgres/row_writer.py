@@ -14,6 +14,7 @@ from gateway.extensions.sources_postgres.server.relation_reader import Row, read
 from index.documents.write_causes import Reading
 from index.model.document import Document
 from index.model.form import composed
+from index.model.provenance import SOURCE
 from ingest.errors import DocumentTooLong, PublishingRefused
 from ingest.write.revision import Put, Written
 from ingest.write.writer import Writer
@@ -79,7 +80,12 @@ class RowWriter:
 
     async def _put(self, documents: Sequence[Document]) -> None:
         puts = [
-            Put(each.document_id, _as_read(each), may_publish=self.claimed.may_publish)
+            Put(
+                each.document_id,
+                _as_read(each),
+                may_publish=self.claimed.may_publish,
+                author=SOURCE,
+            )
             for each in documents
         ]
         outcomes = await self.writer.put_all(self.claimed.tenant, puts, self.reading)
