@@ -105,7 +105,8 @@ WHERE past_windows.tenant = $1 AND days > 0
 CREATE TEMPORARY VIEW documents AS
 SELECT
     document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries,
-    owner, readers, allowed_tokens, audience_key, is_active, chunks, sample_rank, created_at, updated_at
+    owner, readers, allowed_tokens, audience_key, is_active, chunks, sample_rank, provenance, created_at,
+    updated_at
 FROM documents
 WHERE tenant = current_setting('nearhit.past_tenant') AND NOT EXISTS (
     SELECT FROM past_begins
@@ -115,7 +116,8 @@ WHERE tenant = current_setting('nearhit.past_tenant') AND NOT EXISTS (
 UNION ALL
 SELECT
     document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries,
-    owner, readers, allowed_tokens, audience_key, is_active, chunks, sample_rank, created_at, updated_at
+    owner, readers, allowed_tokens, audience_key, is_active, chunks, sample_rank, provenance, created_at,
+    updated_at
 FROM past_documents
 WHERE tenant = current_setting('nearhit.past_tenant')
   AND int8range(began, ended) @> current_setting('nearhit.past_revision')::bigint;

@@ -269,6 +269,7 @@ async def test_the_audit_log_says_who_ratified_and_withdrew(ana: Caller, admin: 
     assert told == [("ana", {"leave": "ratification withdrawn"}), ("ana", {"leave": "ratified"})]
 
 
+@pytest.mark.isolated  # from public documents of other tests
 async def test_another_tenant_learns_the_trust_of_a_public_document_and_nobodys_name(
     gateway: Gateway,
 ) -> None:
