@@ -31,7 +31,7 @@ async def test_a_key_whose_creation_has_passed_its_check_before_the_end_never_wo
     user = await users.create("acme", BEN)
     await users.update("acme", user.user_id, lambda before: replace(before, is_active=False))
     late: tuple[object, ...] = ("acme", "key_late", b"late", "", "ben", [], ["reader"], ["tenant"])
-    await database.rows("principals.create", *late, None, False, [], None, None, None, False)
+    await database.rows("principals.create", *late, None, False, [], None, None, None, False, [])
 
     assert await PrincipalStore(database).holder_at(b"late") is None
 
