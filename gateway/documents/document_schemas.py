@@ -63,7 +63,7 @@ class DocumentBody(Body):
         None, description="ignored, so that a document can be sent back as it was read"
     )
     updated_at: Instant | None = Field(None, description="ignored, as `created_at`")
-    revision: int | None = Field(None, description="ignored, as `created_at`")
+    revision: Any = Field(None, description="ignored, as `created_at`")
     provenance: Any = Field(None, description="ignored, as `created_at`")
 
     @field_validator("text")

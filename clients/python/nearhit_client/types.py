@@ -872,7 +872,7 @@ class BatchLine(TypedDict):
     active: NotRequired[bool | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
-    revision: NotRequired[int | None]
+    revision: NotRequired[Any]
     provenance: NotRequired[Any]
     document_id: str
 
@@ -895,7 +895,7 @@ class DocumentBody(TypedDict):
     active: NotRequired[bool | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
-    revision: NotRequired[int | None]
+    revision: NotRequired[Any]
     provenance: NotRequired[Any]
 
 

@@ -20,6 +20,7 @@ from index.model.document import (
     Uri,
     normalise,
 )
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed, is_blank
 from index.model.identifiers import Readers, SubjectId
 
@@ -59,7 +60,9 @@ class ReplacedTurn(Body):
     """An earlier turn, as the hits of searches name it."""
 
     document_id: DocumentId
-    start: int = Field(ge=0, description="where it begins in the document's text, as in a hit")
+    start: int = Field(
+        ge=0, le=TEXT_CHARACTERS_MAX, description="where it begins in the text, as in a hit"
+    )
 
 
 class TurnBody(Body):

@@ -65,6 +65,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "summaries": "none",
         "active": True,
         "provenance": BY_ANA,
+        "revision": 1,
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)
