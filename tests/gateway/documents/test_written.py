@@ -40,7 +40,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
     await ana.call("PUT", "/v1/documents/leave", json=written)
 
     stored = await read(ana, "leave")
-    own = {"document_id": "leave", "provenance": BY_ANA}
+    own = {"document_id": "leave", "provenance": BY_ANA, "revision": 1}
     assert stored == {**own, **written} | times_of(stored)
 
 
