@@ -59,7 +59,7 @@ class AnswerBuilder:
             scope.tenant,
             hits=len(result.hits),
             best_score=max(map(_SCORE, result.hits)) if is_absolute else None,
-            is_degraded=result.degraded,
+            is_degraded=bool(result.missing_parts),
         )
         missing_parts, processed = {**result.missing_parts}, None
         if query.postprocessing is not None:

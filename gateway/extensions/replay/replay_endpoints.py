@@ -136,7 +136,10 @@ async def _answer(
         except VectorRefused as error:
             raise problems.invalid_field(f"search.{error.field}", str(error)) from None
         if result.degraded:
-            raise problems.conflict(_FIELD, "no embedder here has the vectors of this revision")
+            raise problems.conflict(
+                _FIELD,
+                "no embedder here has the vectors of this revision, or a word list is not there",
+            )
         answer = await services.search.builder.build(result, request.scope, request.query)
         return answer.body, past
 
