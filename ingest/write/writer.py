@@ -213,14 +213,6 @@ class Writer:
 
         return await self._retries.until_written(tenant, document_id, attempt)
 
-    async def analyse_words(self, tenant: str, document_id: str, cause: WriteCause | None) -> None:
-        """Analyse the words of the document's chunks anew; does nothing if it is gone."""
-
-        def of_no_language(stored: StoredDocument) -> StoredDocument:
-            return replace(stored, document=replace(stored.document, language=""))
-
-        await self.write_again(tenant, document_id, of_no_language, cause)
-
     async def write_again(
         self,
         tenant: str,

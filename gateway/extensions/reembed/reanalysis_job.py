@@ -1,6 +1,7 @@
 """Reanalysis: a job that analyses the words of a tenant's chunks as this version does."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -8,6 +9,7 @@ import structlog
 from gateway.extension import WorkerServices
 from gateway.extensions._jobs.job_progress import report_progress
 from gateway.extensions.reembed.analyser_migration import AnalyserMigration
+from index.documents.stored_document import StoredDocument
 from index.jobs.job_queue import ClaimedJob
 from ingest.worker import job_slot
 
@@ -20,6 +22,11 @@ async def enqueue_reanalyses(services: WorkerServices) -> None:
     """Queue the analysis of words for each tenant with chunks of an older analyser."""
     for tenant in await AnalyserMigration(services.stores.database).enqueue_due():
         log.info("reanalysis", state="due", tenant=tenant)
+
+
+def _without_words(stored: StoredDocument) -> StoredDocument:
+    """What lacks only the words of its chunks: those of no language are analysed otherwise."""
+    return replace(stored, document=replace(stored.document, language=""))
 
 
 class ReanalysisJob:
@@ -39,7 +46,9 @@ class ReanalysisJob:
             while page := await migration.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
                 for document_id in page:
                     await job_slot.in_turns(
-                        services.writer.analyse_words(tenant, document_id, claimed.run)
+                        services.writer.write_again(
+                            tenant, document_id, _without_words, claimed.run
+                        )
                     )
                 documents += len(page)
                 after = page[-1]
