@@ -21,6 +21,7 @@ FORMS = {get_args(kind)[1] for kind in (SubjectId, GroupId, ReaderToken)}
 ELSEWHERE = {
     "gateway.extensions.sources_records.conversations.Conversation": "read as a `Document` then",
     "gateway.extensions.sources_records.faqs.Faq": "read as a `Document` then",
+    "gateway.extensions.sources_postgres.postgres_schemas.Columns": "names of columns",
     "gateway.extensions.scim.scim_services.ScimSettings": "the name of an attribute",
     "gateway.extensions.scim.scim_schemas.GroupBody": "users by the identifiers Nearhit gave them",
 }

@@ -173,6 +173,7 @@ async def test_a_narrowed_token_checks_no_more_than_it_may_search(ana: Caller) -
     ]
 
 
+@pytest.mark.isolated  # from public documents of other tests
 async def test_public_passages_of_another_tenant_are_checked_as_they_are_searched(
     gateway: Gateway,
 ) -> None:

@@ -158,6 +158,7 @@ async def test_a_shared_document_that_an_agent_edits_is_held_for_everybody(
     assert not await finds(bo)
 
 
+@pytest.mark.isolated  # others would find its public document
 async def test_who_lets_out_what_is_to_be_public_is_a_publisher(
     admin: Caller, gateway: Gateway
 ) -> None:
