@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
@@ -18,6 +18,8 @@ from gateway.cli import common
 from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
+    from collections.abc import Mapping
+
     import httpx2
 
     from gateway.extensions.receipts.receipt import Statement
@@ -88,6 +90,7 @@ def replay(
         str, typer.Option(help="URL of the gateway.", envvar="NEARHIT_URL")
     ] = "http://127.0.0.1:8080",
     key: Annotated[str | None, typer.Option(help="An admin's key.", envvar="NEARHIT_KEY")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Ask for the answer of a receipt's revision again, and compare it with the receipt.
 
@@ -117,10 +120,22 @@ def replay(
             then = _called(client, "POST", "/v1/search/replay", body)
             changed = _called(client, "POST", "/v1/search/replay/difference", body).json()
     is_same = digest(then.content) == statement.answer
-    shown = "as the receipt states" if is_same else "another one than the receipt states"
-    console.print(f"revision {body['as_of_revision']}: the answer is {shown}")
-    if then.headers["nearhit-replay"] == "incomplete":
-        console.print("documents have been forgotten since: it may lack some")
+    is_complete = then.headers["nearhit-replay"] == "complete"
+    if as_json:
+        found = {"is_as_stated": is_same, "is_complete": is_complete, "today": changed}
+        common.print_json({"revision": body["as_of_revision"], **found})
+    else:
+        shown = "as the receipt states" if is_same else "another one than the receipt states"
+        console.print(f"revision {body['as_of_revision']}: the answer is {shown}")
+        if not is_complete:
+            console.print("documents have been forgotten since: it may lack some")
+        _tell(changed)
+    if not is_same:
+        raise typer.Exit(1)
+
+
+def _tell(changed: "Mapping[str, Any]") -> None:
+    """Whether the answer of today is another one, and since when."""
     if changed["is_same"]:
         console.print("today: the answer is the same")
     else:
@@ -131,8 +146,6 @@ def replay(
             markup=False,
             soft_wrap=True,
         )
-    if not is_same:
-        raise typer.Exit(1)
 
 
 def _read(file: Path) -> bytes:

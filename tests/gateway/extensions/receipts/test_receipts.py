@@ -345,6 +345,7 @@ async def test_the_answer_of_a_receipt_is_given_again_and_what_has_changed_it_is
     command = ("replay", f"{tmp_path}/receipt", "--request", f"{tmp_path}/request")
 
     same = await succeeds(settings, *command, "--subject", "ana")
+    as_json = json.loads(await succeeds(settings, *command, "--subject", "ana", "--json"))
     changed = await ana.put("leave", LEAVE.replace("25", "30"), readers=["tenant"])
     other = await succeeds(settings, *command, "--subject", "ana")
     assert (await ana.call("DELETE", "/v1/documents/leave")).status_code == 200
@@ -353,6 +354,7 @@ async def test_the_answer_of_a_receipt_is_given_again_and_what_has_changed_it_is
     revision = answer.headers["nearhit-revision"].partition(";")[0]
     assert f"revision {revision}: the answer is as the receipt states" in same
     assert "today: the answer is the same" in same
+    assert (as_json["is_as_stated"], as_json["today"]["is_same"]) == (True, True)
     assert f"today: another one, since revision {changed['revision']} of" in other
     assert other.endswith("which changed: leave\n")
     assert forgotten.exit_code == 1
