@@ -33,7 +33,7 @@ STORED = statements.load()["documents.stored"]
 async def test_a_look_up_of_several_reads_none_but_those(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
-    # Without statistics, as after a first ingestion, and then with them; none that come by themselves.
+    # Without statistics, as after a first ingestion, and then with them; none come by themselves.
     for table in ("documents", "document_texts", "chunk_texts"):
         await connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
     await connection.execute(many_documents(4_000))
