@@ -119,7 +119,7 @@ async def add_turns(context: RequestContext[DocumentServices]) -> Response:
 def _content(caller: AuthenticatedRequest, document_id: str, revise: Revise) -> Put:
     principal = caller.principal
     author = document_update.author_of(principal)
-    return Put(document_id, revise, CONTENT, may_publish(principal), author)
+    return Put(document_id, revise, CONTENT, may_publish(principal), author=author)
 
 
 async def _session(

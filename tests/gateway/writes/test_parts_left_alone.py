@@ -41,12 +41,15 @@ QUEUED: dict[str, Any] = {
 BY_TUPLES = "gateway/extensions/openfga/store_watch.py:_update_document"
 # It sets no part: tests/gateway/extensions/provenance.
 RATIFYING = "gateway/extensions/provenance/provenance_endpoints.py:post_ratify"
+# It writes sessions of conversations alone: tests/gateway/extensions/conversations.
+SESSIONS = "gateway/extensions/conversations/conversation_endpoints.py:_content"
 # They say all of a document, whatever is stored.
 WHOLE = {
     "gateway/extensions/curation/curation_endpoints.py:resolve",
     "gateway/extensions/faqs/faq_endpoints.py:put_faq",
     "gateway/extensions/faqs/faq_transfer.py:_parse_line",
     "gateway/extensions/_sources/sync/source_sync.py:write",
+    "gateway/extensions/sources_postgres/row_writer.py:_put",
 }
 
 
@@ -202,7 +205,7 @@ def _queued(part: Part) -> object:
 
 
 def test_each_door_that_writes_documents_is_known() -> None:
-    assert {*_doors()} == {*DOORS, *WHOLE, BY_TUPLES, RATIFYING}
+    assert {*_doors()} == {*DOORS, *WHOLE, BY_TUPLES, RATIFYING, SESSIONS}
 
 
 def test_each_door_that_writes_content_says_who_writes_it() -> None:

@@ -91,6 +91,7 @@ async def test_a_kind_whose_extension_is_off_is_refused_as_an_unknown_one(
         job = await read(off, embedder, here, "x")
 
     assert refused["errors"] == unknown["errors"]
-    assert refused["errors"][0] == {"field": "kind", "detail": "must be one of folder, git, web"}
+    kinds = "must be one of folder, git, postgres, web"
+    assert refused["errors"][0] == {"field": "kind", "detail": kinds}
     assert folder.status_code == 200
     assert job["error"] == "Sources of kind csv are of an extension that is off."
